@@ -1,0 +1,64 @@
+package console
+
+import (
+	"context"
+	"iter"
+
+	"github.com/glyphoxa/glyphoxa/bot"
+)
+
+// A Table is the running game that a [Console] shows. All methods are safe for
+// concurrent use. Every action checks for itself whether who may take it, and
+// its error is shown to that person as it is: it says what to do next.
+type Table interface {
+	// State is the table now.
+	State() bot.Snapshot
+	// Events yields, in order, every event whose number is above after, first
+	// the past ones that are still held and then those to come, until ctx ends.
+	// If some are held no more it begins with the oldest that is: the first
+	// number then tells. A slow reader loses nothing that is still held and
+	// delays nobody.
+	Events(ctx context.Context, after uint64) iter.Seq[bot.Event]
+	// Sound yields what the room hears from now on, paced to real time, until
+	// ctx ends. A reader that falls behind loses frames but never a flush.
+	Sound(ctx context.Context) iter.Seq[bot.Sound]
+
+	// Say is a typed line. It returns once the line is part of the talk, which
+	// is before it is answered.
+	Say(ctx context.Context, who bot.Person, text string) error
+	// Listen hears one person's open microphone: frames of 320 samples of 16 kHz
+	// mono, as they come. It returns when frames ends or ctx does.
+	Listen(ctx context.Context, who bot.Person, frames iter.Seq[[]int16]) error
+
+	// Stop silences every NPC at once. What has been said stays said.
+	Stop(ctx context.Context, who bot.Person) error
+	// Mute keeps one NPC silent until it is unmuted.
+	Mute(ctx context.Context, who bot.Person, npc string, on bool) error
+	// SetScene moves the table to another scene of the campaign.
+	SetScene(ctx context.Context, who bot.Person, scene string) error
+	// Answer has npc answer the line of that id, whoever it was for.
+	Answer(ctx context.Context, who bot.Person, line, npc string) error
+	// XCard stops play, or lets it go on if on is false. The table does not
+	// keep who played the card.
+	XCard(ctx context.Context, who bot.Person, on bool) error
+}
+
+// A director is a table whose DM can put words into an NPC's mouth. The page
+// shows these buttons if its [Table] has them.
+type director interface {
+	// SpeakAs has the NPC say text word for word.
+	SpeakAs(ctx context.Context, who bot.Person, npc, text string) error
+	// Prompt has the NPC speak now, of its own accord.
+	Prompt(ctx context.Context, who bot.Person, npc string) error
+	// Whisper tells the NPC something that no player hears: "he is lying".
+	Whisper(ctx context.Context, who bot.Person, npc, text string) error
+	// Enter brings an NPC into the scene, or has it leave if on is false.
+	Enter(ctx context.Context, who bot.Person, npc string, on bool) error
+}
+
+// A corrector is a table that accepts a better spelling of what was heard.
+type corrector interface {
+	// Correct replaces a line's text; new names in it are listened for from then
+	// on.
+	Correct(ctx context.Context, who bot.Person, line, text string) error
+}
