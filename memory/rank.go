@@ -1,0 +1,123 @@
+package memory
+
+import (
+	"math"
+	"slices"
+)
+
+// The weights of a search, measured on long two-party dialogues with questions
+// and evidence: each doubled and halved changes recall@10 by under a point.
+const (
+	saturation = 1.2  // BM25's k1: how soon a repeated word stops counting
+	lengthBias = 0.55 // BM25's b: spoken lines are short, so their length says less
+	meanLength = 12.0 // terms in a spoken line
+	// A line's neighbours belong to what it is about: the answer to a question
+	// seldom repeats its words.
+	besideWeight, nearWeight = 0.35, 0.15
+	phraseBonus              = 4.0
+	recencyBonus             = 0.02 // only ever decides between equals
+)
+
+// A Candidate is a line that may answer a question.
+type Candidate struct {
+	// Seq numbers lines so that neighbours in a conversation differ by one.
+	Seq  int64
+	Text string
+	// Name is the speaker's, whose words count as the line's.
+	Name string
+
+	score float64
+}
+
+// Rarity is how much it says that a line contains a term which n of total lines
+// contain.
+func Rarity(n, total float64) float64 {
+	return math.Log(1 + (max(total, n)-n+0.5)/(n+0.5))
+}
+
+// Rank scores candidates against a question and returns the best, best first,
+// as indexes into candidates with their scores. rarity is that of each term of
+// the question, as [Rarity] has it. Candidates whose phrases do not match, or
+// that share nothing with the question and stand beside nothing that does, are
+// left out.
+func Rank(q Question, rarity map[string]float64, candidates []Candidate, limit int) []Ranked {
+	own := make(map[int64]float64, len(candidates))
+	for i := range candidates {
+		own[candidates[i].Seq] = bm25(q, rarity, candidates[i])
+	}
+	var newest int64
+	for seq := range own {
+		newest = max(newest, seq)
+	}
+	out := make([]Ranked, 0, len(candidates))
+	for i, c := range candidates {
+		score := own[c.Seq] +
+			besideWeight*(own[c.Seq-1]+own[c.Seq+1]) + nearWeight*(own[c.Seq-2]+own[c.Seq+2])
+		if len(q.Phrases) > 0 {
+			if !hasPhrases(q.Phrases, c.Text) {
+				continue
+			}
+			score += phraseBonus
+		}
+		if score <= 0 {
+			continue
+		}
+		score *= 1 + recencyBonus/(1+float64(newest-c.Seq)/100)
+		out = append(out, Ranked{i, score})
+	}
+	slices.SortStableFunc(out, func(a, b Ranked) int {
+		switch {
+		case a.Score > b.Score:
+			return -1
+		case a.Score < b.Score:
+			return 1
+		}
+		return int(min(1, max(-1, candidates[b.Index].Seq-candidates[a.Index].Seq)))
+	})
+	return out[:min(len(out), limit)]
+}
+
+// Ranked is a candidate's place in a ranking.
+type Ranked struct {
+	Index int
+	Score float64
+}
+
+func bm25(q Question, rarity map[string]float64, c Candidate) float64 {
+	terms := append(Terms(c.Text), Terms(c.Name)...)
+	norm := saturation * (1 - lengthBias + lengthBias*float64(len(terms))/meanLength)
+	score := 0.0
+	for _, t := range q.Terms {
+		n := 0.0
+		for _, have := range terms {
+			if have == t {
+				n++
+			}
+		}
+		score += rarity[t] * n * (saturation + 1) / (n + norm)
+	}
+	for _, p := range q.Prefixes {
+		n := 0.0
+		for _, w := range words(c.Text) {
+			if len(w) >= len(p) && w[:len(p)] == p {
+				n++
+			}
+		}
+		score += rarity[p+"*"] * n * (saturation + 1) / (n + norm)
+	}
+	return score
+}
+
+func hasPhrases(phrases [][]string, text string) bool {
+	ws := words(text)
+	for _, p := range phrases {
+		found := false
+		for i := 0; i+len(p) <= len(ws) && !found; i++ {
+			found = slices.Equal(ws[i:i+len(p)], p)
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,202 @@
+package relational
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/glyphoxa/glyphoxa/memory"
+)
+
+// Recent returns the latest lines the viewer heard, oldest first.
+func (s *Store) Recent(ctx context.Context, v memory.Viewer, w memory.Window) ([]memory.Line, error) {
+	lines, err := s.latest(ctx, v, memory.Query{Session: w.Session, Scene: w.Scene, Limit: clamp(w.Limit, 20)})
+	slices.Reverse(lines)
+	return lines, s.explain("reading the latest lines", err)
+}
+
+// maxScan bounds how many lines are looked at for those that pass a filter which
+// the index does not know: scene, speaker, time.
+const maxScan = 5000
+
+// latest returns the newest lines that a viewer may see and that pass the
+// filters of a query, newest first.
+func (s *Store) latest(ctx context.Context, v memory.Viewer, q memory.Query) ([]memory.Line, error) {
+	c, err := s.scope(ctx, v)
+	if err != nil || len(c.tokens()) == 0 || c.campaign == 0 {
+		return nil, err
+	}
+	f, err := s.filter(ctx, c, q)
+	if err != nil || f.nothing {
+		return nil, err
+	}
+	var out []row
+	high := f.high
+	for scanned, step := 0, q.Limit; scanned < maxScan && len(out) < q.Limit; step = min(2*step, 1000) {
+		ids, err := s.d.Find(ctx, s.read, Lines, Match{Audience: c.tokens(), Low: f.low, High: high, Limit: step})
+		if err != nil {
+			return nil, err
+		}
+		rows, err := s.fetch(ctx, c, ids)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			if f.passes(r) && len(out) < q.Limit {
+				out = append(out, r)
+			}
+		}
+		if len(ids) < step {
+			break
+		}
+		scanned += len(ids)
+		high = ids[len(ids)-1] - 1
+	}
+	return s.lines(ctx, c, out)
+}
+
+// A filter is the part of a query that is not about words.
+type filter struct {
+	low, high int64
+	q         memory.Query
+	asOf      int64
+	nothing   bool // a session that does not exist was asked for
+}
+
+func (s *Store) filter(ctx context.Context, c scope, q memory.Query) (filter, error) {
+	f := filter{high: forever, q: q, asOf: c.asOf}
+	if q.Session == "" {
+		return f, nil
+	}
+	rows, err := s.query(ctx, `SELECT id FROM session WHERE campaign = ?1 AND key = ?2`, c.campaign, q.Session)
+	if err != nil {
+		return f, err
+	}
+	defer rows.Close()
+	f.nothing = true
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return f, err
+		}
+		f.nothing = false
+		f.low, f.high = id<<32, id<<32|(1<<32-1)
+	}
+	return f, rows.Err()
+}
+
+func (f filter) passes(r row) bool {
+	at := r.At.UnixMicro()
+	switch {
+	case at > f.asOf,
+		f.q.Scene != "" && r.Scene != f.q.Scene,
+		f.q.Speaker != "" && r.Speaker.ID != f.q.Speaker,
+		!f.q.From.IsZero() && r.At.Before(f.q.From),
+		!f.q.To.IsZero() && !r.At.Before(f.q.To):
+		return false
+	}
+	return true
+}
+
+// narrow says whether the filter has something that only passes can decide.
+func (f filter) narrow() bool {
+	return f.q.Scene != "" || f.q.Speaker != "" || !f.q.From.IsZero() || !f.q.To.IsZero() || f.asOf < forever-1
+}
+
+// A row is a line with its numbers.
+type row struct {
+	memory.Line
+	seq           int64
+	heard, meant  []int64
+	since, teller int64
+}
+
+const lineColumns = `l.seq, l.key, s.key, l.scene, a.key, l.name, l.kind, l.at, l.duration, l.text, l.raw, l.confidence,
+	l.heard, l.meant, l.flags, l.cut_at, l.speaker, COALESCE(d.since, 0), COALESCE(d.teller, 0)`
+
+// fetch reads lines by number, in the order of the numbers given. It leaves out
+// whatever the viewer may not see, whoever asked for it: this is the last gate.
+func (s *Store) fetch(ctx context.Context, c scope, ids []int64) ([]row, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := s.rows(ctx, c, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]row, 0, len(found))
+	for _, id := range ids {
+		if r, ok := found[id]; ok {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+func (s *Store) rows(ctx context.Context, c scope, ids []int64) (map[int64]row, error) {
+	rows, err := s.query(ctx, `SELECT `+lineColumns+` FROM line l JOIN session s ON s.id = l.seq >> 32 JOIN actor a ON a.id = l.speaker
+		LEFT JOIN told d ON d.line = l.seq AND d.who = ?1 WHERE l.campaign = ?2 AND l.seq IN (`+list(ids)+`)`, c.who, c.campaign)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	found := make(map[int64]row, len(ids))
+	for rows.Next() {
+		var r row
+		var at, duration, bits, cutAt, speaker int64
+		var heard, meant string
+		if err := rows.Scan(&r.seq, &r.ID, &r.Session, &r.Scene, &r.Speaker.ID, &r.Speaker.Name, &r.Speaker.Kind, &at, &duration,
+			&r.Text, &r.Raw, &r.Confidence, &heard, &meant, &bits, &cutAt, &speaker, &r.since, &r.teller); err != nil {
+			return nil, err
+		}
+		r.At, r.Duration, r.CutAt = fromMicros(at), microseconds(duration), microseconds(cutAt)
+		r.Cut, r.Whisper, r.Aside = bits&cutFlag != 0, bits&whisperFlag != 0, bits&asideFlag != 0
+		r.heard, r.meant = unpack(heard), unpack(meant)
+		switch {
+		case c.master(), c.witnessed(r, speaker):
+			r.since = 0
+		case r.since == 0 || r.since > c.asOf:
+			continue
+		}
+		found[r.seq] = r
+	}
+	return found, rows.Err()
+}
+
+func (c scope) witnessed(r row, speaker int64) bool {
+	return !r.Aside && (speaker == c.who || slices.Contains(r.heard, c.who) || c.everyone > 0 && slices.Contains(r.heard, c.everyone))
+}
+
+// lines gives rows back as lines, with the names of whom they were meant for
+// and, for the game master, of who heard them.
+func (s *Store) lines(ctx context.Context, c scope, rows []row) ([]memory.Line, error) {
+	var ids []int64
+	for _, r := range rows {
+		ids = append(append(append(ids, r.meant...), r.heard...), r.teller)
+	}
+	keys, err := s.keysOf(ctx, c.campaign, ids)
+	if err != nil {
+		return nil, err
+	}
+	named := func(ids []int64) (out []string) {
+		for _, id := range ids {
+			out = append(out, keys[id])
+		}
+		return out
+	}
+	out := make([]memory.Line, len(rows))
+	for i, r := range rows {
+		l := r.Line
+		l.To = named(r.meant)
+		if c.master() {
+			l.Audience = named(r.heard)
+		}
+		if r.since > 0 {
+			l.Told = &memory.Hearsay{By: keys[r.teller], At: fromMicros(r.since)}
+		}
+		out[i] = l
+	}
+	return out, nil
+}
+
+func microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }

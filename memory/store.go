@@ -1,0 +1,86 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Bounds on reads, so that no question costs more than a few milliseconds and no
+// answer fills a model's context.
+const (
+	MaxHits  = 200  // lines, claims or entities in one answer
+	MaxQuery = 4096 // bytes of a search text that are looked at
+)
+
+// What can go wrong with a store, whichever it is. Test with errors.Is; the
+// wrapping text says what to do next.
+var (
+	// ErrUnknown means that the viewer knows of no such thing. Whether it exists
+	// is not said.
+	ErrUnknown = errors.New("not known")
+	// ErrDiskFull means that nothing can be written until there is space again.
+	ErrDiskFull = errors.New("the disk is full")
+	// ErrLocked means that another process holds the database.
+	ErrLocked = errors.New("the database is locked by another process")
+	// ErrCorrupt means that the file is damaged, or is no database.
+	ErrCorrupt = errors.New("the database is damaged")
+	// ErrReadOnly means that the file or its folder may not be written.
+	ErrReadOnly = errors.New("the database cannot be written")
+	// ErrAway means that the database server cannot be reached.
+	ErrAway = errors.New("the database server cannot be reached")
+	// ErrClosed means that the store or writer has been closed.
+	ErrClosed = errors.New("memory is closed")
+)
+
+// A Store keeps one or more campaigns. It is safe for concurrent use. Every read
+// takes a [Viewer] and returns only what that viewer knows.
+type Store interface {
+	// Append writes lines and returns once they are durable. Lines whose id is
+	// already there are left as they are. Either all are written or none.
+	Append(ctx context.Context, lines ...Line) error
+	// Recent returns the latest lines the viewer heard, oldest first.
+	Recent(ctx context.Context, v Viewer, w Window) ([]Line, error)
+	// Search returns the lines that answer a query, best first. A query without
+	// words returns the latest lines that pass its filters.
+	Search(ctx context.Context, v Viewer, q Query) ([]Hit, error)
+
+	// StartSession begins a session, or goes on with one that has this id.
+	StartSession(ctx context.Context, s Session) error
+	// EndSession marks a session as properly ended.
+	EndSession(ctx context.Context, campaign, id string, at time.Time) error
+	// Sessions returns the latest sessions of a campaign, newest first.
+	Sessions(ctx context.Context, campaign string, limit int) ([]Session, error)
+
+	// PutWorld makes a campaign's entities equal to those given. What has changed
+	// since the last call ends now and its successor begins; what was learned at
+	// the table stays.
+	PutWorld(ctx context.Context, campaign string, world []Entity) error
+	// Entity returns what the viewer knows of an entity, or [ErrUnknown].
+	Entity(ctx context.Context, v Viewer, id string) (Entity, error)
+	// FindEntities returns the entities that the viewer knows by a name, or one
+	// that looks or sounds like it, best first. An empty name or kind is any.
+	FindEntities(ctx context.Context, v Viewer, name string, kind Kind, limit int) ([]Entity, error)
+
+	// Close releases the database.
+	Close() error
+}
+
+// A Query is a search in the transcript.
+type Query struct {
+	// Text is a question or some words in any language. "Double quotes" ask for
+	// a phrase, a* for words that begin with a.
+	Text string
+	// Session, Scene, Speaker (an id) and the times narrow it; zero is any.
+	Session, Scene, Speaker string
+	From, To                time.Time
+	// Limit is how many hits; zero means 10, and the most is [MaxHits].
+	Limit int
+}
+
+// A Hit is a line that a search found.
+type Hit struct {
+	Line
+	// Score orders the hits of one search; it means nothing between searches.
+	Score float64 `json:"score"`
+}
