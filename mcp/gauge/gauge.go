@@ -156,9 +156,9 @@ func (g *Gauge) Record(now time.Time, took time.Duration, o Outcome) {
 		g.drop(1)
 	}
 	g.ring = append(g.ring, Sample{now, took, o})
-	g.expire(now)
+	old := g.expire(now)
 	g.judge(now, o)
-	if g.level == 0 && o == OK && took <= g.limits[0] {
+	if !old && g.level == 0 && o == OK && took <= g.limits[0] {
 		return // a fast call cannot move a fast tool
 	}
 	g.grade()
@@ -218,8 +218,8 @@ func (g *Gauge) Reset() {
 	g.offUntil, g.trying = time.Time{}, time.Time{}
 }
 
-// expire drops what is too old to count.
-func (g *Gauge) expire(now time.Time) {
+// expire drops what is too old to count, and says whether there was any.
+func (g *Gauge) expire(now time.Time) bool {
 	n := 0
 	for n < len(g.ring) && now.Sub(g.ring[n].At) > Keep {
 		n++
@@ -227,6 +227,7 @@ func (g *Gauge) expire(now time.Time) {
 	if n > 0 {
 		g.drop(n)
 	}
+	return n > 0
 }
 
 // drop forgets the n oldest samples.

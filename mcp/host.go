@@ -1,0 +1,195 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// HostOptions says how a host works. The zero value is useful.
+type HostOptions struct {
+	// Log receives one line per change of a server. Nil discards them.
+	Log *slog.Logger
+	// OnCall is told of every call and decision, after it, in the goroutine of
+	// the call: it must return quickly. Nil is fine.
+	OnCall func(CallRecord)
+	// Limits bound results and belts.
+	Limits Limits
+	// Constraints narrow belts by what is talked about.
+	Constraints []Constraint
+}
+
+// A Host holds all tools and the connections to their servers. It is safe for
+// concurrent use.
+type Host struct {
+	log    *slog.Logger
+	onCall func(CallRecord)
+	limits Limits
+	narrow *constraintMap
+	cache  *cache
+
+	// generation grows with every change that may alter a belt.
+	generation atomic.Uint64
+	catalog    atomic.Pointer[catalog]
+
+	mu       sync.Mutex // guards the next group; taken before no other lock
+	builtins []*entry
+
+	belts     beltCache
+	approvals approvals
+}
+
+// NewHost returns a host without tools.
+func NewHost(o HostOptions) (*Host, error) {
+	narrow, err := newConstraintMap(o.Constraints)
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{
+		log:    o.Log,
+		onCall: o.OnCall,
+		limits: o.Limits.filled(),
+		narrow: narrow,
+		cache:  newCache(),
+	}
+	if h.log == nil {
+		h.log = slog.New(slog.DiscardHandler)
+	}
+	h.catalog.Store(newCatalog(nil))
+	return h, nil
+}
+
+// Add offers tools of this process. Either all are added or none. They are of
+// category [Core] unless they say otherwise, and stay for the host's life.
+func (h *Host) Add(tools ...Builtin) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	seen := map[string]bool{}
+	for _, e := range h.builtins {
+		seen[e.Name] = true
+	}
+	var added []*entry
+	for _, b := range tools {
+		e, err := builtinEntry(b)
+		if err != nil {
+			return err
+		}
+		if seen[e.Name] {
+			return fmt.Errorf("tool %q: there is one of that name already", e.Name)
+		}
+		seen[e.Name] = true
+		added = append(added, e)
+	}
+	h.builtins = append(h.builtins, added...)
+	h.rebuild()
+	return nil
+}
+
+// builtinEntry checks a tool of our own. Its word about itself is believed.
+func builtinEntry(b Builtin) (*entry, error) {
+	if err := checkToolName(b.Name); err != nil {
+		return nil, err
+	}
+	if b.Call == nil {
+		return nil, fmt.Errorf("tool %q: no function to call", b.Name)
+	}
+	t := b.Tool
+	t.Server = ""
+	if t.Category == "" {
+		t.Category = Core
+	}
+	if len(t.Schema) == 0 {
+		t.Schema = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
+	}
+	args, err := compileArgs(t.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("tool %q: %w", b.Name, err)
+	}
+	e := &entry{
+		Tool:   t,
+		hash:   definitionHash(t),
+		limit:  t.Max,
+		taints: t.OpenWorld,
+		args:   args,
+		meter:  newMeter(),
+	}
+	if t.Estimated > 0 {
+		e.declared = new(tierFor(t.Estimated))
+	}
+	e.run = func(ctx context.Context, who Caller, args json.RawMessage) (answer, error) {
+		text, err := b.Call(ctx, who, args)
+		if err != nil && ctx.Err() == nil {
+			// A tool of our own that returns an error has answered: unknown rule,
+			// bad dice. That says nothing about its health.
+			return answer{text: err.Error(), refused: true}, nil
+		}
+		return answer{text: text}, err
+	}
+	return e, nil
+}
+
+// rebuild makes a new catalogue of all there is. The caller holds mu.
+func (h *Host) rebuild() {
+	entries := append([]*entry(nil), h.builtins...)
+	h.catalog.Store(newCatalog(entries))
+	h.changed()
+}
+
+// changed makes belts made before count as old.
+func (h *Host) changed() { h.generation.Add(1) }
+
+// Tools returns every tool that could be on a belt now, by name.
+func (h *Host) Tools() []Tool {
+	var tools []Tool
+	for _, e := range h.catalog.Load().entries {
+		if e.block == "" {
+			tools = append(tools, e.Tool)
+		}
+	}
+	return tools
+}
+
+// Close ends all connections and child processes. Calls that run end with an
+// error.
+func (h *Host) Close() error {
+	return nil
+}
+
+// record reports a call or decision.
+func (h *Host) record(r CallRecord) {
+	if h.onCall == nil {
+		return
+	}
+	if r.At.IsZero() {
+		r.At = time.Now()
+	}
+	h.onCall(r)
+}
+
+// errText is an error as a model may read it: without our own wrapping, short.
+func errText(err error) string {
+	if e, ok := errors.AsType[*toolError](err); ok {
+		return e.text
+	}
+	s, _ := cut(clean(err.Error()), 500)
+	return s
+}
+
+// A toolError is an error with a text for the model.
+type toolError struct {
+	text string
+	err  error
+}
+
+func (e *toolError) Error() string { return e.text }
+func (e *toolError) Unwrap() error { return e.err }
+
+// tell makes an error that a model is told as written.
+func tell(err error, format string, args ...any) error {
+	return &toolError{fmt.Sprintf(format, args...), err}
+}
