@@ -1,0 +1,237 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/glyphoxa/glyphoxa/mcp"
+)
+
+// MaxTurn is the longest a turn may last, sound included.
+const MaxTurn = 2 * time.Minute
+
+// ErrInterrupted ends a turn that somebody talked over.
+var ErrInterrupted = errors.New("interrupted")
+
+var errTurnTooLong = fmt.Errorf("the turn lasted over %v", MaxTurn)
+
+// A Plan is all that one turn needs.
+type Plan struct {
+	// Model answers; Request is what it is shown. Request.Tools is replaced by
+	// the belt's tools.
+	Model   Model
+	Request Request
+	// Belt holds the tools of this turn. Nil means none.
+	Belt *mcp.Belt
+	// Synth speaks with Voice into Mouth. With a nil Mouth the text itself is
+	// what the room gets, sentence by sentence.
+	Synth Synthesizer
+	Voice Voice
+	Mouth Mouth
+	// Filter cleans a sentence before it is spoken; "" drops it. Nil keeps all.
+	Filter func(sentence string) string
+	// Watch is told what happens, in order, from one goroutine; it must not
+	// block. It is given a [FirstToken], [Sentence], [ToolStarted], [ToolEnded],
+	// [FirstSound], [Heard] or [Unspoken].
+	Watch func(note any)
+}
+
+// A Mouth sends sound to the room in real time.
+type Mouth interface {
+	// Play takes one frame of 960 samples at 48 kHz and returns when it has been
+	// sent or queued, which paces the caller. The frame is the caller's again.
+	Play(ctx context.Context, frame []int16) error
+	// Flush drops what is queued and not yet sent, and returns how many frames.
+	Flush() int
+}
+
+// What [Plan.Watch] is told.
+type (
+	// FirstToken is the model's first sign of life.
+	FirstToken struct{}
+	// Sentence is complete and about to be spoken.
+	Sentence struct{ Text string }
+	// ToolStarted and ToolEnded frame one tool call.
+	ToolStarted struct{ Call Call }
+	ToolEnded   struct {
+		Call   Call
+		Result mcp.Result
+	}
+	// FirstSound is sent with the turn's first frame.
+	FirstSound struct{}
+	// Heard is what the room has heard so far.
+	Heard struct{ Text string }
+	// Unspoken is a sentence that no synthesiser could speak: it was only shown.
+	Unspoken struct {
+		Text string
+		Err  error
+	}
+)
+
+// An Outcome is how a turn went.
+type Outcome struct {
+	// Heard is what the room heard; Cut reports that there was more to come.
+	Heard string
+	Cut   bool
+	// Err is nil when the turn came to its own end, else why it ended.
+	Err   error
+	Usage Usage
+}
+
+// Run plays one turn and returns when its last frame has been sent, or within
+// 100 ms of ctx. The cause of ctx is the outcome's error.
+func Run(ctx context.Context, p Plan) Outcome {
+	ctx, cancel := context.WithTimeoutCause(ctx, MaxTurn, errTurnTooLong)
+	r := &runner{
+		plan:   p,
+		events: make(chan any, 16), // a burst of tokens; a full channel only slows the model
+		notes:  make(chan any, 256),
+	}
+	r.voice = newVoicing(r)
+	var notes sync.WaitGroup
+	notes.Go(r.deliver)
+	r.tasks.Go(func() { r.voice.synthesise(ctx) })
+	r.tasks.Go(func() { r.voice.play(ctx) })
+
+	t := &turn{messages: p.Request.Messages, rounds: r.rounds()}
+	err := r.loop(ctx, t)
+	cancel()
+	r.tasks.Wait()
+	close(r.notes)
+	notes.Wait()
+	heard, all := r.voice.ledger.heard()
+	return Outcome{Heard: heard, Cut: !all, Err: err, Usage: r.usage}
+}
+
+// runner gives a turn its model, its tools, its sound and its clock.
+type runner struct {
+	plan   Plan
+	events chan any // to the loop
+	// notes keeps Watch out of everybody's way: it holds what a slow watcher has
+	// not taken yet, and is only ever closed after all tasks have ended.
+	notes chan any
+	tasks sync.WaitGroup
+	voice *voicing
+	usage Usage
+	stop  context.CancelFunc // of the running model; nil before the first
+}
+
+func (r *runner) rounds() int {
+	if r.plan.Belt == nil || len(r.plan.Belt.Tools()) == 0 {
+		return 0
+	}
+	return r.plan.Belt.Tier().Rounds()
+}
+
+func (r *runner) deliver() {
+	for n := range r.notes {
+		if r.plan.Watch != nil {
+			r.plan.Watch(n)
+		}
+	}
+}
+
+// loop steps the turn until it is over and returns why it ended.
+func (r *runner) loop(ctx context.Context, t *turn) error {
+	todo := t.step(evBegin{})
+	for {
+		for _, a := range todo {
+			if end, ok := a.(actOver); ok {
+				return end.cause
+			}
+			r.do(ctx, a)
+		}
+		if t.state != asking && r.stop != nil {
+			r.stop()
+		}
+		select {
+		case ev := <-r.events:
+			todo = t.step(ev)
+		case <-ctx.Done():
+			todo = t.step(evCut{context.Cause(ctx)})
+		}
+	}
+}
+
+func (r *runner) do(ctx context.Context, action any) {
+	switch a := action.(type) {
+	case actAsk:
+		r.ask(ctx, a)
+	case actCall:
+		r.notes <- ToolStarted{a.call}
+		r.tasks.Go(func() {
+			res := r.plan.Belt.Call(ctx, a.call.Name, a.call.Args)
+			r.notes <- ToolEnded{a.call, res}
+			r.send(ctx, evResult{a.index, res.Text})
+		})
+	case actSay:
+		s := a.sentence
+		if r.plan.Filter != nil {
+			s = r.plan.Filter(s)
+		}
+		if s != "" {
+			r.notes <- Sentence{s}
+			r.voice.sentences <- s
+		}
+	case actHush:
+		r.voice.hush()
+	}
+}
+
+// ask starts one round of the model.
+func (r *runner) ask(ctx context.Context, a actAsk) {
+	req := r.plan.Request
+	req.Messages, req.Tools = a.messages, nil
+	if a.tools {
+		req.Tools = r.plan.Belt.Tools()
+	}
+	ctx, r.stop = context.WithCancel(ctx)
+	r.tasks.Go(func() { r.think(ctx, req) })
+}
+
+// think streams one round of the model into the loop.
+func (r *runner) think(ctx context.Context, req Request) {
+	first, done := true, false
+	for d, err := range r.plan.Model.Stream(ctx, req) {
+		if err != nil {
+			r.send(ctx, evFail{err})
+			return
+		}
+		if first {
+			first = false
+			r.notes <- FirstToken{}
+		}
+		if d.Text != "" {
+			r.send(ctx, evText{d.Text})
+		}
+		if len(d.Calls) > 0 {
+			r.send(ctx, evCalls{d.Calls})
+		}
+		if d.Done {
+			done = true
+			r.usage.add(d.Usage)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+	}
+	if !done {
+		r.send(ctx, evFail{errors.New("the model's answer stopped before its end")})
+		return
+	}
+	r.send(ctx, evEnd{})
+}
+
+func (r *runner) send(ctx context.Context, ev any) {
+	select {
+	case r.events <- ev:
+	case <-ctx.Done():
+	}
+}
+
+func (u *Usage) add(v Usage) {
+	u.In, u.CachedIn, u.Out = u.In+v.In, u.CachedIn+v.CachedIn, u.Out+v.Out
+}

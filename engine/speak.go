@@ -1,0 +1,211 @@
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"github.com/glyphoxa/glyphoxa/voice/pcm"
+)
+
+const (
+	// ahead is how many frames may wait for the mouth: 1.5 s. More would only be
+	// money and time wasted when somebody interrupts.
+	ahead = 75
+	// fade is how many frames an interrupted voice takes to fall silent: a hard
+	// edge clicks, 60 ms do not.
+	fade = 3
+	// tell is how often, in frames, a watcher hears how far the voice has come.
+	tell = 5
+)
+
+// voicing turns a turn's sentences into sent sound: one goroutine synthesises
+// ahead, another plays.
+type voicing struct {
+	r *runner
+	// sentences never fills: a reply has at most MaxReply bytes, and each of its
+	// sentences has at least two.
+	sentences chan string
+	hushed    sync.Once
+	frames    chan sound // synthesised and not yet played
+	// spare are played frames to be filled again; a full one only costs a new
+	// allocation.
+	spare  chan []int16
+	ledger ledger
+}
+
+// sound is one frame of a sentence. A frame without samples marks the end of a
+// sentence that has no (more) sound.
+type sound struct {
+	of      *spoken
+	samples []int16
+}
+
+func newVoicing(r *runner) *voicing {
+	return &voicing{
+		r: r, sentences: make(chan string, MaxReply/2),
+		frames: make(chan sound, ahead), spare: make(chan []int16, ahead),
+	}
+}
+
+// hush says that no further sentence will come.
+func (v *voicing) hush() { v.hushed.Do(func() { close(v.sentences) }) }
+
+// synthesise speaks the sentences one after the other into frames.
+func (v *voicing) synthesise(ctx context.Context) {
+	defer close(v.frames)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case text, ok := <-v.sentences:
+			if !ok {
+				return
+			}
+			s := v.ledger.open(text)
+			if v.r.plan.Mouth == nil || v.r.plan.Synth == nil {
+				v.ledger.close(s, 0)
+				v.push(ctx, sound{of: s})
+				continue
+			}
+			v.speak(ctx, s)
+		}
+	}
+}
+
+// speak synthesises one sentence. What cannot be spoken is shown.
+func (v *voicing) speak(ctx context.Context, s *spoken) {
+	framer := pcm.NewFramer(pcm.Rate, pcm.FrameSize)
+	n := 0
+	emit := func() {
+		for {
+			frame := v.blank()
+			if !framer.Next(frame) {
+				v.reuse(frame)
+				return
+			}
+			n++
+			v.push(ctx, sound{s, frame})
+		}
+	}
+	for piece, err := range v.r.plan.Synth.Speak(ctx, v.r.plan.Voice, s.text) {
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			err = framer.Add(piece.Chunk)
+		}
+		if err != nil {
+			v.r.notes <- Unspoken{s.text, err}
+			break
+		}
+		v.ledger.word(s, piece.Words)
+		emit()
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	framer.End()
+	emit()
+	v.ledger.close(s, n)
+	v.push(ctx, sound{of: s})
+}
+
+// blank is room for a frame: one that has been played, if there is any.
+func (v *voicing) blank() []int16 {
+	select {
+	case f := <-v.spare:
+		return f
+	default:
+		return make([]int16, pcm.FrameSize)
+	}
+}
+
+func (v *voicing) reuse(frame []int16) {
+	select {
+	case v.spare <- frame:
+	default:
+	}
+}
+
+func (v *voicing) push(ctx context.Context, s sound) {
+	select {
+	case v.frames <- s:
+	case <-ctx.Done():
+	}
+}
+
+// play sends the frames at the mouth's pace and keeps the ledger.
+func (v *voicing) play(ctx context.Context) {
+	first, told := true, ""
+	heard := func() {
+		if text, _ := v.ledger.heard(); text != told {
+			told = text
+			v.r.notes <- Heard{text}
+		}
+	}
+	n := 0
+	for {
+		select {
+		case <-ctx.Done():
+			v.fadeOut(ctx)
+			return
+		case f, ok := <-v.frames:
+			switch {
+			case !ok && ctx.Err() != nil:
+				v.fadeOut(ctx)
+				return
+			case !ok:
+				v.r.send(ctx, evSpoken{})
+				return
+			case f.samples == nil:
+				heard()
+				continue
+			}
+			if err := v.r.plan.Mouth.Play(ctx, f.samples); err != nil {
+				if ctx.Err() == nil {
+					v.r.send(ctx, evCut{err})
+				}
+				v.ledger.unsend(v.r.plan.Mouth.Flush())
+				return
+			}
+			v.ledger.send(f.of)
+			v.reuse(f.samples)
+			if first {
+				first = false
+				v.r.notes <- FirstSound{}
+			}
+			if n++; n%tell == 0 {
+				heard()
+			}
+		}
+	}
+}
+
+// fadeOut drops what is queued and lets the voice die away within 60 ms.
+func (v *voicing) fadeOut(ctx context.Context) {
+	if v.r.plan.Mouth == nil {
+		return
+	}
+	v.ledger.unsend(v.r.plan.Mouth.Flush())
+	ctx = context.WithoutCancel(ctx)
+	for i := range fade {
+		f, ok := <-v.frames
+		if !ok || f.samples == nil {
+			return
+		}
+		ramp(f.samples, fade-i, fade-i-1)
+		if v.r.plan.Mouth.Play(ctx, f.samples) != nil {
+			return
+		}
+		v.ledger.send(f.of)
+	}
+}
+
+// ramp scales a frame linearly from from/fade to to/fade of its loudness.
+func ramp(frame []int16, from, to int) {
+	whole := fade * len(frame)
+	for i := range frame {
+		part := from*(len(frame)-i) + to*i
+		frame[i] = int16(int(frame[i]) * part / whole)
+	}
+}
