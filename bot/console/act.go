@@ -1,0 +1,183 @@
+package console
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/glyphoxa/glyphoxa/bot"
+)
+
+// An action is one button of the page.
+type action struct {
+	least Role
+	do    func(ctx context.Context, c *Console, f form) error
+}
+
+// form is who pressed the button, and the fields around it.
+type form struct {
+	who bot.Person
+	get func(field string) string
+}
+
+// actions are all buttons by the last part of their path.
+var actions = map[string]action{
+	"say": {Player, func(ctx context.Context, c *Console, f form) error {
+		text, err := words(f.get("text"))
+		if err != nil {
+			return err
+		}
+		return c.table.Say(ctx, f.who, text)
+	}},
+	"stop": {DM, func(ctx context.Context, c *Console, f form) error {
+		return c.table.Stop(ctx, f.who)
+	}},
+	"mute": {DM, func(ctx context.Context, c *Console, f form) error {
+		return c.table.Mute(ctx, f.who, f.get("npc"), f.get("on") == "true")
+	}},
+	"scene": {DM, func(ctx context.Context, c *Console, f form) error {
+		return c.table.SetScene(ctx, f.who, f.get("scene"))
+	}},
+	"answer": {DM, func(ctx context.Context, c *Console, f form) error {
+		return c.table.Answer(ctx, f.who, f.get("line"), f.get("npc"))
+	}},
+	// Whoever is uneasy may stop play; only the DM takes it up again.
+	"xcard": {Spectator, func(ctx context.Context, c *Console, f form) error {
+		return c.table.XCard(ctx, f.who, true)
+	}},
+	"resume": {DM, func(ctx context.Context, c *Console, f form) error {
+		return c.table.XCard(ctx, f.who, false)
+	}},
+	"correct": {Player, func(ctx context.Context, c *Console, f form) error {
+		t, ok := c.table.(corrector)
+		if !ok {
+			return errNotHere
+		}
+		text, err := words(f.get("text"))
+		if err != nil {
+			return err
+		}
+		return t.Correct(ctx, f.who, f.get("line"), text)
+	}},
+	"speak": {DM, direct(func(ctx context.Context, d director, f form) error {
+		text, err := words(f.get("text"))
+		if err != nil {
+			return err
+		}
+		return d.SpeakAs(ctx, f.who, f.get("npc"), text)
+	})},
+	"whisper": {DM, direct(func(ctx context.Context, d director, f form) error {
+		text, err := words(f.get("text"))
+		if err != nil {
+			return err
+		}
+		return d.Whisper(ctx, f.who, f.get("npc"), text)
+	})},
+	"prompt": {DM, direct(func(ctx context.Context, d director, f form) error {
+		return d.Prompt(ctx, f.who, f.get("npc"))
+	})},
+	"enter": {DM, direct(func(ctx context.Context, d director, f form) error {
+		return d.Enter(ctx, f.who, f.get("npc"), f.get("on") == "true")
+	})},
+}
+
+var errNotHere = errors.New("this table cannot do that")
+
+func direct(do func(context.Context, director, form) error) func(context.Context, *Console, form) error {
+	return func(ctx context.Context, c *Console, f form) error {
+		d, ok := c.table.(director)
+		if !ok {
+			return errNotHere
+		}
+		return do(ctx, d, f)
+	}
+}
+
+// act runs one action. It answers nothing on success: what the action did comes
+// back as events, to everybody.
+func (c *Console) act(w http.ResponseWriter, r *http.Request) {
+	s := who(r)
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	if err := r.ParseForm(); err != nil {
+		c.refuse(w, r, http.StatusRequestEntityTooLarge, fmt.Errorf("that is too much at once: at most %d characters", maxText))
+		return
+	}
+	token := r.Header.Get("X-Table-Token")
+	if subtle.ConstantTimeCompare([]byte(token), []byte(s.csrf)) != 1 {
+		c.refuse(w, r, http.StatusForbidden, errors.New("this page is out of date: load it again"))
+		return
+	}
+	if !s.pace.take(1, actionRate, actionBurst, time.Now()) {
+		c.refuse(w, r, http.StatusTooManyRequests, fmt.Errorf("too fast: at most %d actions a second; wait a moment", actionRate))
+		return
+	}
+	name := r.PathValue("action")
+	if name == "invite" {
+		c.invite(w, r, s)
+		return
+	}
+	a, ok := actions[name]
+	if !ok {
+		c.refuse(w, r, http.StatusNotFound, fmt.Errorf("there is no action %.40q: load the page again", name))
+		return
+	}
+	if s.role < a.least {
+		c.refuse(w, r, http.StatusForbidden, fmt.Errorf("only the role %q may do this, and yours is %q: ask the game master", a.least, s.role))
+		return
+	}
+	f := form{who: c.speaker(s, r.PostForm.Get("as")), get: r.PostForm.Get}
+	if err := a.do(r.Context(), c, f); err != nil {
+		c.refuse(w, r, http.StatusUnprocessableEntity, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// speaker is who acts. The DM may lend their page to any player's name; nobody
+// else may borrow one.
+func (c *Console) speaker(s *session, as string) bot.Person {
+	if s.role == DM && strings.TrimSpace(as) != "" {
+		return named(as, DM, c.dm)
+	}
+	return s.person
+}
+
+// words is typed text as the table gets it.
+func words(s string) (string, error) {
+	s = strings.TrimSpace(strings.Map(visible, s))
+	if s == "" {
+		return "", errors.New("there is nothing to say: type a line first")
+	}
+	if n := utf8.RuneCountInString(s); n > maxText {
+		return "", fmt.Errorf("a line may have %d characters and this one has %d: send it in parts", maxText, n)
+	}
+	return s, nil
+}
+
+// invite makes a login link and shows it to the DM, once.
+func (c *Console) invite(w http.ResponseWriter, r *http.Request, s *session) {
+	if s.role != DM {
+		c.refuse(w, r, http.StatusForbidden, errors.New("only the game master invites"))
+		return
+	}
+	role, err := parseRole(r.PostForm.Get("role"))
+	if err != nil {
+		c.refuse(w, r, http.StatusUnprocessableEntity, err)
+		return
+	}
+	name := oneLine(r.PostForm.Get("name"))
+	if role == Player && name == "" {
+		c.refuse(w, r, http.StatusUnprocessableEntity, errors.New("a player needs a name: NPCs will call them by it"))
+		return
+	}
+	scheme := "http://"
+	if r.TLS != nil {
+		scheme = "https://"
+	}
+	c.render(w, r, http.StatusOK, inviteLink(c.Link(scheme+r.Host, role, name), role, name))
+}
