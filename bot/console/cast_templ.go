@@ -501,9 +501,9 @@ func npcCard(v viewer, n bot.NPC) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var33 string
-					templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs("Have " + n.Name + " speak now")
+					templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs("Prompt " + n.Name + " to speak")
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `bot/console/cast.templ`, Line: 66, Col: 176}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `bot/console/cast.templ`, Line: 66, Col: 177}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var33))
 					if templ_7745c5c3_Err != nil {
@@ -644,9 +644,9 @@ func npcCard(v viewer, n bot.NPC) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var44 string
-					templ_7745c5c3_Var44, templ_7745c5c3_Err = templ.JoinStringErrs(n.Name + " leaves the scene")
+					templ_7745c5c3_Var44, templ_7745c5c3_Err = templ.JoinStringErrs("Leave: " + n.Name + " leaves the scene")
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `bot/console/cast.templ`, Line: 69, Col: 186}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `bot/console/cast.templ`, Line: 69, Col: 198}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var44))
 					if templ_7745c5c3_Err != nil {
@@ -688,9 +688,9 @@ func npcCard(v viewer, n bot.NPC) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var47 string
-					templ_7745c5c3_Var47, templ_7745c5c3_Err = templ.JoinStringErrs(n.Name + " enters the scene")
+					templ_7745c5c3_Var47, templ_7745c5c3_Err = templ.JoinStringErrs("Enter: " + n.Name + " joins the scene")
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `bot/console/cast.templ`, Line: 71, Col: 185}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `bot/console/cast.templ`, Line: 71, Col: 196}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var47))
 					if templ_7745c5c3_Err != nil {

@@ -98,14 +98,19 @@ type bar struct {
 }
 
 // stages are the bars of a turn's waterfall: each begins where the one before
-// ended. Stages that did not happen are left out.
+// ended. Stages that did not happen are left out, and so is the speaking itself:
+// it is as long as the line, not as the waiting.
 func stages(t bot.Turn) []bar {
 	all := []struct {
 		name, class string
 		at          time.Duration
 	}{
 		{"recognised", "hear", t.Heard}, {"routed", "route", t.Routed}, {"first word", "think", t.FirstToken},
-		{"sentence", "write", t.FirstSentence}, {"first sound", "speak", t.FirstSound}, {"end", "end", t.Ended},
+		{"sentence", "write", t.FirstSentence}, {"first sound", "speak", t.FirstSound},
+	}
+	if t.FirstSound == 0 { // nothing was said: show what took so long instead
+		all = append(all, all[0])
+		all[len(all)-1].name, all[len(all)-1].class, all[len(all)-1].at = "end", "end", t.Ended
 	}
 	var whole, before time.Duration
 	for _, s := range all {

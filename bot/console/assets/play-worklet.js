@@ -54,6 +54,7 @@ class Track {
       }
       out[i] += v;
       peak = Math.max(peak, Math.abs(v));
+      this.held--;
       if (++this.at === this.frames[0].length) { this.drop(); done++; }
     }
     if (this.frames.length === 0) this.on = false;
