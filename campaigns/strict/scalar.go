@@ -98,7 +98,11 @@ func (d *decoder) oneOf(at, n *yaml.Node, f field) {
 	if len(f.oneOf) == 0 || slices.Contains(f.oneOf, n.Value) {
 		return
 	}
-	d.problem(at, "%swant one of %s; found %s%s", prefix(f), strings.Join(f.oneOf, ", "), kindOf(n), DidYouMean(n.Value, f.oneOf))
+	hint := ""
+	if n.ShortTag() == "!!str" { // one number looks as much like another
+		hint = DidYouMean(n.Value, f.oneOf)
+	}
+	d.problem(at, "%swant one of %s; found %s%s", prefix(f), strings.Join(f.oneOf, ", "), kindOf(n), hint)
 }
 
 func wanted(t reflect.Type) string {
