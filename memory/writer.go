@@ -47,6 +47,9 @@ type Writer struct {
 	spool  *spool
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup
+	// spooled is how many of pending are in the spool, counted from the front.
+	// Only the writer's goroutine uses it.
+	spooled int
 
 	mu      sync.Mutex // guards all below
 	pending []Line     // in order; the writer takes from the front
@@ -71,7 +74,8 @@ func NewWriter(store Store, o *WriterOptions) (*Writer, error) {
 		if err != nil {
 			return nil, err
 		}
-		w.spool, w.pending, w.taken = sp, left, uint64(len(left))
+		w.spool, w.spooled = sp, len(left)
+		w.pending, w.taken = left, uint64(len(left))
 	}
 	// The writer outlives whatever call made it: only Close ends it.
 	ctx, cancel := context.WithCancel(context.Background())
@@ -156,55 +160,47 @@ func (w *Writer) Close(ctx context.Context) error {
 
 // run brings lines into the store until ctx ends.
 func (w *Writer) run(ctx context.Context) {
-	spooled := 0 // how many of pending are in the spool
-	if w.spool != nil {
-		w.mu.Lock()
-		spooled = len(w.pending)
-		w.mu.Unlock()
-	}
-	pause := time.Duration(0)
+	defer w.save() // what came after the last attempt
+	pause := firstRetry
 	for {
-		if pause > 0 {
-			select {
-			case <-time.After(pause):
-			case <-ctx.Done():
-				return
-			}
-		}
-		w.mu.Lock()
-		n := len(w.pending)
-		fresh := w.pending[min(spooled, n):n:n]
-		w.mu.Unlock()
-		if w.spool != nil && len(fresh) > 0 {
-			// A spool that cannot be written leaves the lines where they were, in
-			// memory; the store may still take them.
-			if err := w.spool.add(fresh); err == nil {
-				spooled = n
-			}
-		}
+		n := w.save()
 		if n == 0 {
 			select {
 			case <-w.wake:
-				continue
 			case <-ctx.Done():
 				return
 			}
-		}
-		err := w.commit(ctx, min(n, group), &spooled)
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil {
-			pause = min(max(2*pause, firstRetry), lastRetry)
-			// New lines still go into the spool while the store is away.
 			continue
 		}
-		pause = 0
+		if err := w.commit(ctx, min(n, group)); err == nil {
+			pause = firstRetry
+			continue
+		}
+		select {
+		case <-time.After(pause):
+			pause = min(2*pause, lastRetry)
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
+// save puts what is new into the spool and returns how many lines wait. A spool
+// that cannot be written leaves them where they are, in memory; the store may
+// still take them.
+func (w *Writer) save() (waiting int) {
+	w.mu.Lock()
+	n := len(w.pending)
+	fresh := w.pending[min(w.spooled, n):n:n]
+	w.mu.Unlock()
+	if w.spool != nil && len(fresh) > 0 && w.spool.add(fresh) == nil {
+		w.spooled = n
+	}
+	return n
+}
+
 // commit writes the first n lines and takes them off the list.
-func (w *Writer) commit(ctx context.Context, n int, spooled *int) error {
+func (w *Writer) commit(ctx context.Context, n int) error {
 	w.mu.Lock()
 	batch := w.pending[:n:n]
 	w.mu.Unlock()
@@ -216,7 +212,7 @@ func (w *Writer) commit(ctx context.Context, n int, spooled *int) error {
 	before := w.trouble
 	if err == nil {
 		w.pending = w.pending[n:]
-		*spooled = max(0, *spooled-n)
+		w.spooled = max(0, w.spooled-n)
 		w.written += uint64(n)
 		if len(w.pending) == 0 {
 			w.pending = nil // let go of the memory of a long backlog
