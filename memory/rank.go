@@ -51,8 +51,7 @@ func Rank(q Question, rarity map[string]float64, candidates []Candidate, limit i
 	}
 	out := make([]Ranked, 0, len(candidates))
 	for i, c := range candidates {
-		score := own[c.Seq] +
-			besideWeight*(own[c.Seq-1]+own[c.Seq+1]) + nearWeight*(own[c.Seq-2]+own[c.Seq+2])
+		score := Smooth(own, c.Seq)
 		if len(q.Phrases) > 0 {
 			if !hasPhrases(q.Phrases, c.Text) {
 				continue
@@ -81,6 +80,11 @@ func Rank(q Question, rarity map[string]float64, candidates []Candidate, limit i
 type Ranked struct {
 	Index int
 	Score float64
+}
+
+// Smooth is a line's score together with a share of what stands beside it.
+func Smooth(own map[int64]float64, seq int64) float64 {
+	return own[seq] + besideWeight*(own[seq-1]+own[seq+1]) + nearWeight*(own[seq-2]+own[seq+2])
 }
 
 func bm25(q Question, rarity map[string]float64, c Candidate) float64 {

@@ -62,6 +62,25 @@ type Store interface {
 	// that looks or sounds like it, best first. An empty name or kind is any.
 	FindEntities(ctx context.Context, v Viewer, name string, kind Kind, limit int) ([]Entity, error)
 
+	// Neighbours returns the part of the graph around an entity, at most depth
+	// steps away and bounded by [MaxEdges] and [MaxNodes].
+	Neighbours(ctx context.Context, v Viewer, id string, depth int) (Graph, error)
+	// Path returns the shortest chain of relations between two entities, in
+	// either direction, or [ErrUnknown] if the viewer knows of none.
+	Path(ctx context.Context, v Viewer, from, to string) ([]Edge, error)
+
+	// Learn writes claims that came up at the table. A claim that already holds
+	// gains its audience.
+	Learn(ctx context.Context, campaign string, claims ...Claim) error
+	// Claims returns what the viewer knows, newest first, or best first when
+	// words are searched for.
+	Claims(ctx context.Context, v Viewer, q ClaimQuery) ([]Claim, error)
+	// Judge sets whether a claim counts.
+	Judge(ctx context.Context, campaign, id string, status Status) error
+	// Tell passes on a line or a claim, or is [ErrUnknown] if the teller does not
+	// know it. The listeners know it from then on, as hearsay.
+	Tell(ctx context.Context, t Telling) error
+
 	// Close releases the database.
 	Close() error
 }

@@ -120,7 +120,7 @@ func (s *Store) fetch(ctx context.Context, c scope, ids []int64) ([]row, error) 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := s.rows(ctx, c, ids)
+	found, err := s.rows(ctx, s.read, c, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -133,9 +133,9 @@ func (s *Store) fetch(ctx context.Context, c scope, ids []int64) ([]row, error) 
 	return out, nil
 }
 
-func (s *Store) rows(ctx context.Context, c scope, ids []int64) (map[int64]row, error) {
-	rows, err := s.query(ctx, `SELECT `+lineColumns+` FROM line l JOIN session s ON s.id = l.seq >> 32 JOIN actor a ON a.id = l.speaker
-		LEFT JOIN told d ON d.line = l.seq AND d.who = ?1 WHERE l.campaign = ?2 AND l.seq IN (`+list(ids)+`)`, c.who, c.campaign)
+func (s *Store) rows(ctx context.Context, from Queryer, c scope, ids []int64) (map[int64]row, error) {
+	rows, err := from.QueryContext(ctx, s.d.SQL(`SELECT `+lineColumns+` FROM line l JOIN session s ON s.id = l.seq >> 32 JOIN actor a ON a.id = l.speaker
+		LEFT JOIN told d ON d.line = l.seq AND d.who = ?1 WHERE l.campaign = ?2 AND l.seq IN (`+list(ids)+`)`), c.who, c.campaign)
 	if err != nil {
 		return nil, err
 	}

@@ -169,15 +169,33 @@ func (s *Store) count(ctx context.Context, c scope) (n float64, err error) {
 // best returns the n lines that look most promising, counting what stands beside
 // them as the ranking will.
 func best(found map[int64]float64, n int) []int64 {
-	ids := slices.Collect(maps.Keys(found))
-	promise := make(map[int64]float64, len(ids))
-	for _, id := range ids {
-		promise[id] = found[id] + 0.35*(found[id-1]+found[id+1]) + 0.15*(found[id-2]+found[id+2])
+	promise := make(map[int64]float64, len(found))
+	for id := range found {
+		promise[id] = memory.Smooth(found, id)
 	}
-	slices.SortFunc(ids, func(a, b int64) int {
-		return cmp.Or(cmp.Compare(promise[b], promise[a]), cmp.Compare(b, a))
+	return top(promise, n)
+}
+
+// top returns the n ids with the highest scores, of equals the newest.
+func top(score map[int64]float64, n int) []int64 {
+	ids := slices.SortedFunc(maps.Keys(score), func(a, b int64) int {
+		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(b, a))
 	})
 	return ids[:min(n, len(ids))]
+}
+
+// sortBy orders things, each with its number, by the places of the numbers.
+func sortBy[T any](things []T, numbers []int64, place map[int64]int) {
+	byPlace := make([]int, len(things))
+	for i := range byPlace {
+		byPlace[i] = i
+	}
+	slices.SortFunc(byPlace, func(a, b int) int { return cmp.Compare(place[numbers[a]], place[numbers[b]]) })
+	sorted := make([]T, len(things))
+	for i, j := range byPlace {
+		sorted[i] = things[j]
+	}
+	copy(things, sorted)
 }
 
 // withNeighbours adds the two lines on either side of each, within the filter's

@@ -1,0 +1,119 @@
+package memory
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+// A Length is how long a recap is.
+type Length int
+
+// The lengths of a recap, in lines retold.
+const (
+	Short  Length = 6  // "previously on", half a minute read aloud
+	Medium Length = 15 // a page
+	Long   Length = 40 // an evening in some detail
+)
+
+// Retell picks the lines that tell what happened, in the order they were said.
+// It needs no model: a line matters when it says what the talk kept coming back
+// to, names things, and is no greeting. Every line retold is a line that was
+// said, so nothing is made up, and its id is the proof. The recap knows what its
+// viewer knows, because the viewer's lines are all that it is given.
+func Retell(lines []Line, n Length) []Line {
+	lines = slices.DeleteFunc(slices.Clone(lines), func(l Line) bool { return l.Aside || len(words(l.Text)) < 4 })
+	in := map[string]float64{} // in how many lines a term occurs
+	for _, l := range lines {
+		for _, t := range topics(l) {
+			in[t]++
+		}
+	}
+	type weighed struct {
+		at    int
+		score float64
+	}
+	var all []weighed
+	for i, l := range lines {
+		all = append(all, weighed{i, weight(l, in, float64(len(lines)))})
+	}
+	slices.SortStableFunc(all, func(a, b weighed) int { return cmp.Compare(b.score, a.score) })
+	// What has been retold once says less the second time.
+	told := map[string]bool{}
+	var picked []int
+	for len(picked) < int(n) && len(all) > 0 {
+		best, score := -1, 0.0
+		for i, w := range all[:min(len(all), 8*int(n))] {
+			fresh := 0.0
+			ts := topics(lines[w.at])
+			for _, t := range ts {
+				if !told[t] {
+					fresh++
+				}
+			}
+			if s := w.score * (0.2 + fresh/float64(max(1, len(ts)))); s > score {
+				best, score = i, s
+			}
+		}
+		if best < 0 {
+			break
+		}
+		for _, t := range topics(lines[all[best].at]) {
+			told[t] = true
+		}
+		picked = append(picked, all[best].at)
+		all = slices.Delete(all, best, best+1)
+	}
+	slices.Sort(picked)
+	out := make([]Line, 0, len(picked))
+	for _, i := range picked {
+		out = append(out, lines[i])
+	}
+	return out
+}
+
+// topics are the distinct terms of a line that carry meaning.
+func topics(l Line) []string {
+	var out []string
+	for _, w := range words(l.Text) {
+		if content(w) && len(w) > 2 {
+			out = append(out, term(w))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// weight says how much a line tells. A term counts most when the evening kept
+// coming back to it without its being in every line.
+func weight(l Line, in map[string]float64, total float64) float64 {
+	ts := topics(l)
+	sum := 0.0
+	for _, t := range ts {
+		sum += math.Log(1+in[t]) * math.Log(1+total/in[t])
+	}
+	// A little longer than average is best: long enough to tell, short enough to
+	// be retold.
+	sum /= math.Sqrt(float64(len(ts)) + 4)
+	sum *= 1 + 0.15*float64(min(4, names(l.Text)))
+	if strings.HasSuffix(strings.TrimSpace(l.Text), "?") {
+		sum *= 0.6 // its answer tells more
+	}
+	if l.Speaker.Kind == DMSpeaker {
+		sum *= 1.3 // the narrator says what happens
+	}
+	return sum
+}
+
+// names counts capitalised words that do not begin a sentence.
+func names(text string) int {
+	n, first := 0, true
+	for f := range strings.FieldsSeq(text) {
+		if !first && f[0] >= 'A' && f[0] <= 'Z' && f != "I" && !strings.HasPrefix(f, "I'") {
+			n++
+		}
+		first = strings.ContainsAny(f[len(f)-1:], ".!?:\"")
+	}
+	return n
+}
