@@ -138,36 +138,27 @@ func round(v float32) int16 {
 	}
 }
 
-var (
-	filtersMu sync.Mutex // guards filters
-	// filters holds one table per usual pair of rates: at most 110 of them,
-	// 80 KB for 22.05 to 48 kHz.
-	filters = map[[2]int]*filter{}
-)
+// maxHeldCoefs bounds the tables that are kept for later streams: 16 MB, a hundred
+// usual pairs of rates. What strangers' files ask for beyond it is made each time.
+const maxHeldCoefs = 4 << 20
 
-// usual says whether a rate is one that engines, browsers and files really use.
-// Filters of other rates are not kept, so that strangers cannot fill memory.
-func usual(rate int) bool {
-	switch rate {
-	case 8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000, 88200, 96000:
-		return true
-	}
-	return false
-}
+var (
+	filtersMu sync.Mutex // guards the two below
+	filters   = map[[2]int]*filter{}
+	heldCoefs int
+)
 
 // filterFor returns the filter of a pair of rates, making it at its first use.
 func filterFor(from, to int) (*filter, error) {
-	if !usual(from) || !usual(to) {
-		return newFilter(from, to)
-	}
 	filtersMu.Lock()
 	defer filtersMu.Unlock()
 	if f := filters[[2]int{from, to}]; f != nil {
 		return f, nil
 	}
 	f, err := newFilter(from, to)
-	if err == nil {
+	if err == nil && heldCoefs+len(f.coefs) <= maxHeldCoefs {
 		filters[[2]int{from, to}] = f
+		heldCoefs += len(f.coefs)
 	}
 	return f, err
 }

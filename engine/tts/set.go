@@ -1,0 +1,225 @@
+package tts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"iter"
+	"log/slog"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/glyphoxa/glyphoxa/engine"
+)
+
+// ErrNone is what a [Set] without any synthesiser answers.
+var ErrNone = errors.New("no synthesiser: install espeak-ng: sudo apt install espeak-ng")
+
+// A Set is the synthesisers of one table, in the order in which they stand in for
+// each other. It is itself a synthesiser. Add everything before the first Speak;
+// then it is safe for concurrent use.
+type Set struct {
+	// Log receives one line for each sentence that another engine had to speak.
+	// Nil discards them.
+	Log *slog.Logger
+
+	engines []engine.Synthesizer
+}
+
+// Installed is the synthesisers that this machine has: flite for English voices
+// that nobody chose, where it is installed, and espeak-ng for everything else. The
+// errors of those that are missing are returned together; the set can be used.
+func Installed(ctx context.Context) (*Set, error) {
+	s := &Set{}
+	e, missingEspeak := NewEspeak(ctx)
+	if missingEspeak == nil {
+		s.Add(e)
+	}
+	f, missingFlite := NewFlite(ctx)
+	if missingFlite == nil {
+		s.Add(f)
+	}
+	return s, errors.Join(missingEspeak, missingFlite)
+}
+
+// Add adds a synthesiser as the last to stand in.
+func (s *Set) Add(e engine.Synthesizer) { s.engines = append(s.engines, e) }
+
+// Prefer adds a synthesiser as the first: what is configured goes before what the
+// machine happens to have.
+func (s *Set) Prefer(e engine.Synthesizer) { s.engines = slices.Insert(s.engines, 0, e) }
+
+// Name lists the engines, such as "espeak, flite".
+func (s *Set) Name() string {
+	var names []string
+	for _, e := range s.engines {
+		names = append(names, e.Name())
+	}
+	return strings.Join(names, ", ")
+}
+
+// checker is a synthesiser that knows its voices.
+type checker interface {
+	Check(engine.Voice) error
+}
+
+// Check says what is wrong with a voice on this machine: no such engine, or no such
+// voice of it.
+func (s *Set) Check(v engine.Voice) error {
+	if len(s.engines) == 0 {
+		return ErrNone
+	}
+	if v.Engine == "" {
+		return nil
+	}
+	i := s.index(v.Engine)
+	if i < 0 {
+		return fmt.Errorf("voice engine %q: this table has %s", v.Engine, s.Name())
+	}
+	if c, ok := s.engines[i].(checker); ok {
+		return c.Check(v)
+	}
+	return nil
+}
+
+func (s *Set) index(name string) int {
+	return slices.IndexFunc(s.engines, func(e engine.Synthesizer) bool { return e.Name() == name })
+}
+
+// Speak speaks with the voice's engine, or with the next one that can, as long as
+// nothing has been heard: half a sentence is not said again in another voice.
+func (s *Set) Speak(ctx context.Context, v engine.Voice, text string) iter.Seq2[engine.Speech, error] {
+	return func(yield func(engine.Speech, error) bool) {
+		err := ErrNone
+		first := max(0, s.index(v.Engine))
+		for i := range s.engines {
+			e := s.engines[(first+i)%len(s.engines)]
+			heard, stopped := false, false
+			var failed error
+			for sound, err := range e.Speak(ctx, likeness(v, e.Name()), text) {
+				if err != nil {
+					failed = err
+					break
+				}
+				heard = true
+				if !yield(sound, nil) {
+					stopped = true
+					break
+				}
+			}
+			if stopped || failed == nil {
+				return
+			}
+			if heard || ctx.Err() != nil {
+				yield(engine.Speech{}, failed)
+				return
+			}
+			if s.Log != nil {
+				s.Log.Warn("another voice stands in", "failed", e.Name(), "error", failed)
+			}
+			if i == 0 {
+				err = failed // what was asked for is what the reader should mend
+			}
+		}
+		yield(engine.Speech{}, err)
+	}
+}
+
+// likeness is a voice as another engine can come near it: same language, pitch and
+// rate, and a voice of the same kind.
+func likeness(v engine.Voice, name string) engine.Voice {
+	if v.Engine == name || v.Engine == "" && v.ID == "" {
+		return v
+	}
+	id := v.ID
+	v.Engine = name
+	switch {
+	case name == "espeak" && id == "slt":
+		v.ID = "en-us+f3"
+	case name == "espeak" && id == "awb":
+		v.ID = "en-gb-scotland+m2"
+	case name == "espeak" && id == "rms":
+		v.ID = "en-us+m3"
+	case name == "flite" && isFemale(id):
+		v.ID = "slt"
+	case name == "flite" && strings.Contains(id, "scotland"):
+		v.ID = "awb"
+	case name == "flite":
+		v.ID = "rms"
+	default:
+		v.ID = ""
+		blank := VoiceFor(id, v.Language, name)
+		v.ID = blank.ID
+	}
+	return v
+}
+
+// isFemale tells by a variant of espeak-ng's, as far as its name does.
+func isFemale(id string) bool {
+	_, variant, _ := strings.Cut(id, "+")
+	return len(variant) == 2 && variant[0] == 'f' || variant == "grandma" || variant == "whisperf"
+}
+
+// VoiceFor is the voice of somebody nobody chose a voice for: always the same for
+// the same id, and not taken by anybody before. name is the engine's; for "" the
+// voice is one of this machine's, as English with flite's voices.
+func VoiceFor(id, language, name string, taken ...engine.Voice) engine.Voice {
+	h := fnv.New64a()
+	h.Write([]byte(id)) // never fails
+	n := h.Sum64()
+	var v engine.Voice
+	// Three people can share a timbre and still be told apart; a table with more
+	// people than voices has to live with twins in the end.
+	for range 50 {
+		n = stir(n)
+		v = voiceOf(n, language, name)
+		if !slices.ContainsFunc(taken, func(o engine.Voice) bool {
+			return o.Engine == v.Engine && o.ID == v.ID && math.Abs(usual(o.Pitch)-usual(v.Pitch)) < 0.1
+		}) {
+			break
+		}
+	}
+	return v
+}
+
+// stir is one step of the splitmix64 generator.
+func stir(n uint64) uint64 {
+	n += 0x9e3779b97f4a7c15
+	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
+	n = (n ^ n>>27) * 0x94d049bb133111eb
+	return n ^ n>>31
+}
+
+// voiceOf turns a number into a voice.
+func voiceOf(n uint64, language, name string) engine.Voice {
+	pick := func(of int) int {
+		i := int(n % uint64(of))
+		n /= uint64(of)
+		return i
+	}
+	v := engine.Voice{Engine: name, Language: language}
+	inEnglish := language == "" || english(language)
+	if v.Engine == "" {
+		v.Engine = "espeak"
+		if inEnglish {
+			v.Engine = "flite"
+		}
+	}
+	switch v.Engine {
+	case "flite":
+		v.ID = []string{"slt", "rms", "awb"}[pick(3)]
+	case "espeak":
+		v.ID = "+" + []string{"m1", "m2", "m3", "m4", "m7", "f1", "f2", "f3", "f4", "f5"}[pick(10)]
+		if inEnglish {
+			v.ID = []string{"en-us", "en-gb", "en-gb-scotland", "en-gb-x-rp", "en-029"}[pick(5)] + v.ID
+		}
+	case "openai":
+		v.ID = openAIVoices[pick(len(openAIVoices))]
+	}
+	// A semitone is easily told apart; beyond these it sounds ill.
+	v.Pitch = []float64{0.80, 0.86, 0.93, 1.00, 1.07, 1.15, 1.23}[pick(7)]
+	v.Rate = []float64{0.88, 0.96, 1.04, 1.12}[pick(4)]
+	return v
+}
