@@ -11,12 +11,12 @@ func Sound(name string) string {
 	for _, w := range words(name) {
 		b = append(b, w...)
 	}
-	return string(sound(b))
+	return string(sound(nil, b))
 }
 
-// sound is Sound of folded letters without spaces.
-func sound(w []byte) []byte {
-	out := make([]byte, 0, len(w))
+// sound appends the [Sound] of folded letters without spaces to out, which is
+// empty.
+func sound(out, w []byte) []byte {
 	put := func(c byte) {
 		if len(out) == 0 || out[len(out)-1] != c {
 			out = append(out, c)
