@@ -195,6 +195,10 @@ func (w *Welcome) groupSecrets(own *Invitation) (joiner, pathSecret []byte, err 
 	if err != nil {
 		return nil, nil, err
 	}
+	return parseGroupSecrets(b)
+}
+
+func parseGroupSecrets(b []byte) (joiner, pathSecret []byte, err error) {
 	r := newReader(b)
 	joiner = r.vec()
 	if r.optional() {
