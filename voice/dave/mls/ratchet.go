@@ -1,5 +1,7 @@
 package mls
 
+import "bytes"
+
 // A Ratchet yields one key per generation from a secret and forgets how to make
 // the earlier ones. RFC 9420, "Encryption Keys"; DAVE, "Sender Key Derivation",
 // runs it on 16 bytes exported from the group and takes 16-byte keys.
@@ -20,6 +22,11 @@ func (r *Ratchet) Next(length int) (generation uint32, key []byte) {
 	r.secret = next
 	r.generation++
 	return generation, key
+}
+
+// Clone returns a ratchet at the same generation that moves on by itself.
+func (r *Ratchet) Clone() *Ratchet {
+	return &Ratchet{secret: bytes.Clone(r.secret), generation: r.generation}
 }
 
 // Generation is the one that Next will return.
