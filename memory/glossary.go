@@ -217,14 +217,13 @@ func key(tokens []token, s *scratch) string {
 // like it.
 func (g *Glossary) like(tokens []token, s *scratch) (name string, likeness float64) {
 	need := soundsAlike
-	edge := small(tokens[0]) || small(tokens[len(tokens)-1])
 	switch {
 	case allOrdinary(tokens):
-		if len(tokens) == 1 || edge {
+		if len(tokens) == 1 || slices.ContainsFunc(tokens, small) {
 			return "", 0 // "silver and" is no Sylvaranth
 		}
 		need += ordinaryExtra
-	case edge:
+	case small(tokens[0]) || small(tokens[len(tokens)-1]):
 		// "to Bartok" and "Bartok is" contain the name, they do not sound like it.
 		need += ordinaryExtra
 	}
@@ -408,11 +407,20 @@ func tokenize(text string) []token {
 			i += size
 		}
 		end := start + len(possessive(text[start:i]))
-		letters := bytes.ReplaceAll([]byte(fold(text[start:end])), []byte("'"), nil)
-		tokens = append(tokens, token{start, end, letters, ordinary(letters), len(tokens) > 0 && gap(text[last:start])})
+		letters := []byte(fold(text[start:end]))
+		contraction := contracted(letters)
+		letters = bytes.ReplaceAll(letters, []byte("'"), nil)
+		tokens = append(tokens, token{start, end, letters, contraction || len(letters) < 3 || ordinary(letters),
+			!contraction && len(tokens) > 0 && gap(text[last:start])})
 		last = end
 	}
 	return tokens
+}
+
+// contracted says whether a folded word is one like aren't or you'll.
+func contracted(w []byte) bool {
+	i := bytes.LastIndexByte(w, '\'')
+	return i > 0 && joinApostrophe(string(w)) == string(bytes.ReplaceAll(w[:i], []byte("'"), nil))
 }
 
 // apostropheAt says whether text[i:] begins with an apostrophe inside a word.

@@ -37,9 +37,15 @@ func Contract(t *testing.T, open func(t testing.TB) memory.Store) {
 		{"ImportingAWorldTwiceChangesNothing", importIsIdempotent},
 		{"WhatChangedInTheWorldHasEndedNotVanished", worldHistory},
 		{"EntitiesAreFoundByNameAliasAndSound", entitiesFound},
+		{"TellingPassesOnWhatTheTellerKnows", tellingPassesOn},
+		{"ClaimsEndAndAreNotOverwritten", claimsEnd},
+		{"ProposalsWaitForTheGameMaster", proposalsWait},
+		{"TheGraphIsWalkedAsFarAsTheViewerKnows", graphIsWalked},
+		{"FamousPlacesAreBounded", hubsAreBounded},
 	} {
 		t.Run(c.promise, func(t *testing.T) { c.test(t, open(t)) })
 	}
+	t.Run("NobodySeesWhatItCannotKnow", func(t *testing.T) { Scope(t, open(t)) })
 }
 
 // Start is when the first line of every test was said.

@@ -275,8 +275,8 @@ func (s *Store) claims(ctx context.Context, c scope, q memory.ClaimQuery) ([]mem
 // readClaims runs the query and orders its answer.
 func (s *Store) readClaims(ctx context.Context, c scope, where []string, args []any, order map[int64]int, limit, want int) ([]memory.Claim, error) {
 	rows, err := s.query(ctx, `SELECT c.id, c.key, c.form, c.subject, c.predicate, c.object, c.text, c.untrue, c.confidence, c.source, c.origin,
-		c.status, c.valid_from, c.valid_to, COALESCE(h.how, ''), COALESCE(h.since, 0), COALESCE(a.key, '')
-		FROM claim c LEFT JOIN knows h ON h.claim = c.id AND h.who = ?3 LEFT JOIN actor a ON a.id = h.teller
+		c.status, c.valid_from, c.valid_to, COALESCE(h.how, e.how, ''), COALESCE(h.since, e.since, 0), COALESCE(a.key, '')
+		FROM claim c LEFT JOIN knows h ON h.claim = c.id AND h.who = ?3 LEFT JOIN knows e ON e.claim = c.id AND e.who = ?4 LEFT JOIN actor a ON a.id = COALESCE(h.teller, e.teller)
 		WHERE `+strings.Join(where, " AND ")+fmt.Sprintf(" ORDER BY c.valid_from DESC, c.id DESC LIMIT %d", limit), args...)
 	if err != nil {
 		return nil, err

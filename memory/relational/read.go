@@ -112,7 +112,7 @@ type row struct {
 }
 
 const lineColumns = `l.seq, l.key, s.key, l.scene, a.key, l.name, l.kind, l.at, l.duration, l.text, l.raw, l.confidence,
-	l.heard, l.meant, l.flags, l.cut_at, l.speaker, COALESCE(d.since, 0), COALESCE(d.teller, 0)`
+	l.heard, l.meant, l.flags, l.cut_at, l.speaker, COALESCE(d.since, 0), COALESCE(d.teller, 0), COALESCE(e.since, 0), COALESCE(e.teller, 0)`
 
 // fetch reads lines by number, in the order of the numbers given. It leaves out
 // whatever the viewer may not see, whoever asked for it: this is the last gate.
@@ -135,7 +135,7 @@ func (s *Store) fetch(ctx context.Context, c scope, ids []int64) ([]row, error) 
 
 func (s *Store) rows(ctx context.Context, from Queryer, c scope, ids []int64) (map[int64]row, error) {
 	rows, err := from.QueryContext(ctx, s.d.SQL(`SELECT `+lineColumns+` FROM line l JOIN session s ON s.id = l.seq >> 32 JOIN actor a ON a.id = l.speaker
-		LEFT JOIN told d ON d.line = l.seq AND d.who = ?1 WHERE l.campaign = ?2 AND l.seq IN (`+list(ids)+`)`), c.who, c.campaign)
+		LEFT JOIN told d ON d.line = l.seq AND d.who = ?1 LEFT JOIN told e ON e.line = l.seq AND e.who = ?3 WHERE l.campaign = ?2 AND l.seq IN (`+list(ids)+`)`), c.who, c.campaign, c.everyone)
 	if err != nil {
 		return nil, err
 	}
@@ -143,15 +143,18 @@ func (s *Store) rows(ctx context.Context, from Queryer, c scope, ids []int64) (m
 	found := make(map[int64]row, len(ids))
 	for rows.Next() {
 		var r row
-		var at, duration, bits, cutAt, speaker int64
+		var at, duration, bits, cutAt, speaker, toAll, crier int64
 		var heard, meant string
 		if err := rows.Scan(&r.seq, &r.ID, &r.Session, &r.Scene, &r.Speaker.ID, &r.Speaker.Name, &r.Speaker.Kind, &at, &duration,
-			&r.Text, &r.Raw, &r.Confidence, &heard, &meant, &bits, &cutAt, &speaker, &r.since, &r.teller); err != nil {
+			&r.Text, &r.Raw, &r.Confidence, &heard, &meant, &bits, &cutAt, &speaker, &r.since, &r.teller, &toAll, &crier); err != nil {
 			return nil, err
 		}
 		r.At, r.Duration, r.CutAt = fromMicros(at), microseconds(duration), microseconds(cutAt)
 		r.Cut, r.Whisper, r.Aside = bits&cutFlag != 0, bits&whisperFlag != 0, bits&asideFlag != 0
 		r.heard, r.meant = unpack(heard), unpack(meant)
+		if toAll > 0 && (r.since == 0 || toAll < r.since) {
+			r.since, r.teller = toAll, crier
+		}
 		switch {
 		case c.master(), c.witnessed(r, speaker):
 			r.since = 0
