@@ -27,6 +27,7 @@ type command struct {
 // function because help itself is one of them.
 func commands() []command {
 	return []command{
+		{"roll", "EXPR", "roll dice, as written or as said", roll},
 		{"help", "[COMMAND]", "show this list, or a command's flags", help},
 	}
 }
