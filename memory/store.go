@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"errors"
+	"io"
 	"time"
 )
 
@@ -80,6 +81,25 @@ type Store interface {
 	// Tell passes on a line or a claim, or is [ErrUnknown] if the teller does not
 	// know it. The listeners know it from then on, as hearsay.
 	Tell(ctx context.Context, t Telling) error
+
+	// OptOut sets whether somebody's lines are to be dropped instead of stored.
+	OptOut(ctx context.Context, campaign, player string, out bool) error
+	// Forget erases a player's lines, the claims that rest on them or are about
+	// the player, and the player's id, so that the bytes are gone from the
+	// store's files. Backups keep theirs.
+	Forget(ctx context.Context, campaign, player string) (Forgotten, error)
+	// Retain erases what is older than it may get, seen from now.
+	Retain(ctx context.Context, campaign string, r Retention, now time.Time) (Forgotten, error)
+
+	// Campaigns lists the campaigns there are.
+	Campaigns(ctx context.Context) ([]string, error)
+	// Stats says how much a campaign remembers.
+	Stats(ctx context.Context, campaign string) (Stats, error)
+	// Export writes a campaign as JSON lines; with a player, only what that
+	// player said and what is known because of it.
+	Export(ctx context.Context, w io.Writer, campaign, player string) error
+	// Import reads an export. What is there already is left as it is.
+	Import(ctx context.Context, r io.Reader) error
 
 	// Close releases the database.
 	Close() error

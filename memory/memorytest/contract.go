@@ -42,9 +42,13 @@ func Contract(t *testing.T, open func(t testing.TB) memory.Store) {
 		{"ProposalsWaitForTheGameMaster", proposalsWait},
 		{"TheGraphIsWalkedAsFarAsTheViewerKnows", graphIsWalked},
 		{"FamousPlacesAreBounded", hubsAreBounded},
+		{"WhoIsForgottenIsGone", forgets},
+		{"WordsOfWhoOptedOutAreNotStored", optOutIsKept},
+		{"NothingIsKeptLongerThanItMay", retentionIsKept},
 	} {
 		t.Run(c.promise, func(t *testing.T) { c.test(t, open(t)) })
 	}
+	t.Run("AnExportIsWhatWasThere", func(t *testing.T) { exportsImport(t, open(t), open(t)) })
 	t.Run("NobodySeesWhatItCannotKnow", func(t *testing.T) { Scope(t, open(t)) })
 }
 

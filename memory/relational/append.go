@@ -43,6 +43,7 @@ type appender struct {
 	t        *tx
 	insert   *sql.Stmt
 	sessions map[actorKey]*openSession
+	silent   map[int64]map[int64]bool // by campaign, who has opted out
 }
 
 // openSession is where the next line of a session goes.
@@ -55,6 +56,9 @@ func (w *appender) line(ctx context.Context, l memory.Line) error {
 	}
 	speaker, err := w.s.intern(ctx, w.t, campaign, l.Speaker.ID)
 	if err != nil {
+		return err
+	}
+	if out, err := w.optedOut(ctx, campaign, speaker); err != nil || out {
 		return err
 	}
 	heard, err := w.actors(ctx, campaign, l.Audience)
@@ -90,6 +94,31 @@ func (w *appender) line(ctx context.Context, l memory.Line) error {
 	}
 	session.lines++
 	return w.s.d.Put(ctx, w.t.Tx, Lines, seq, lineTerms(l), audience(campaign, speaker, heard, l.Aside))
+}
+
+// optedOut says whether somebody's words are not to be remembered.
+func (w *appender) optedOut(ctx context.Context, campaign, who int64) (bool, error) {
+	if silent, ok := w.silent[campaign]; ok {
+		return silent[who], nil
+	}
+	rows, err := w.t.QueryContext(ctx, w.s.d.SQL(`SELECT who FROM optout WHERE campaign = ?1`), campaign)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	silent := map[int64]bool{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return false, err
+		}
+		silent[id] = true
+	}
+	if w.silent == nil {
+		w.silent = map[int64]map[int64]bool{}
+	}
+	w.silent[campaign] = silent
+	return silent[who], rows.Err()
 }
 
 // lineTerms are the terms under which a line is found: its words, and who said

@@ -53,6 +53,10 @@ type Dialect interface {
 	Remove(ctx context.Context, tx *sql.Tx, in Index, id int64) error
 	// Find returns the ids that match, highest first.
 	Find(ctx context.Context, q Queryer, in Index, m Match) ([]int64, error)
+	// Purge makes sure that what was deleted is gone from the files.
+	Purge(ctx context.Context, db *sql.DB) error
+	// Size is how many bytes the database takes.
+	Size(ctx context.Context, q Queryer) (int64, error)
 	// Explain wraps a driver's error in one of memory's, with advice.
 	Explain(err error) error
 }

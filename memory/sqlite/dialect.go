@@ -67,6 +67,33 @@ func expression(m relational.Match) string {
 	return b.String()
 }
 
+// Purge rewrites the full-text indexes, which keep deleted terms until then, and
+// empties the write-ahead log. Pages have been overwritten by secure_delete.
+func (dialect) Purge(ctx context.Context, db *sql.DB) error {
+	for _, q := range []string{
+		`INSERT INTO line_index (line_index) VALUES ('optimize')`,
+		`INSERT INTO claim_index (claim_index) VALUES ('optimize')`,
+	} {
+		if _, err := db.ExecContext(ctx, q); err != nil {
+			return err
+		}
+	}
+	var busy, frames, moved int
+	if err := db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &frames, &moved); err != nil {
+		return err
+	}
+	if busy != 0 {
+		return fmt.Errorf("the write-ahead log could not be emptied: %w; close other programs that read the file and forget again", memory.ErrLocked)
+	}
+	return nil
+}
+
+// Size counts the pages of the file.
+func (dialect) Size(ctx context.Context, q relational.Queryer) (n int64, err error) {
+	err = q.QueryRowContext(ctx, `SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()`).Scan(&n)
+	return n, err
+}
+
 // Explain says what a person can do about SQLite's errors.
 func (dialect) Explain(err error) error {
 	if err == nil {

@@ -123,5 +123,3 @@ CREATE VIRTUAL TABLE claim_index USING fts5 (
   text, aud, content='', contentless_delete=1, prefix='3', tokenize='unicode61 remove_diacritics 0'
 );
 
--- +goose Down
-SELECT 'migrations go forward only';
