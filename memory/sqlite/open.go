@@ -34,10 +34,15 @@ var migrations embed.FS
 // [memory.ErrReadOnly], [memory.ErrCorrupt], [memory.ErrDiskFull] and
 // [memory.ErrLocked].
 func Open(ctx context.Context, path string) (*relational.Store, error) {
+	return open(ctx, path)
+}
+
+// open is Open with more pragmas for the connection that writes.
+func open(ctx context.Context, path string, pragmas ...string) (*relational.Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("memory: making the folder of %s: %w", path, explainFile(err))
 	}
-	write, err := sql.Open("sqlite", dsn(path, "rwc"))
+	write, err := sql.Open("sqlite", dsn(path, "rwc", pragmas...))
 	if err != nil {
 		return nil, fmt.Errorf("memory: %s: %w", path, err)
 	}

@@ -1,0 +1,177 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pressly/goose/v3"
+
+	"github.com/glyphoxa/glyphoxa/memory"
+	"github.com/glyphoxa/glyphoxa/memory/memorytest"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestForgottenWordsAreInNoFile(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(t.Context(), filepath.Join(dir, "memory.db"))
+	must(t, err)
+	memorytest.History(t, s)
+	for i := range 300 {
+		must(t, s.Append(t.Context(), memorytest.Said(100+i, "player-mira", fmt.Sprintf("Biscuitzwerg number %d", i), "bartok"),
+			memorytest.Said(1000+i, "bartok", "How nice.", "player-mira")))
+	}
+	_, err = s.Forget(t.Context(), "vale", "player-mira")
+	must(t, err)
+	defer s.Close()
+	// While the store is still open: nothing waits for it to close.
+	must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		low := strings.ToLower(string(b))
+		for _, word := range []string{"biscuitzwerg", memory.Terms("Biscuitzwerg")[0], "player-mira"} {
+			if n := strings.Count(low, word); n > 0 {
+				t.Errorf("%q is %d times in %s", word, n, d.Name())
+			}
+		}
+		return err
+	}))
+}
+
+func TestAFullDiskKeepsWhatWasWrittenAndTakesTheRestLater(t *testing.T) {
+	s, err := open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), "max_page_count(80)")
+	must(t, err)
+	defer s.Close()
+	written := 0
+	for ; err == nil && written < 10_000; written++ {
+		err = s.Append(t.Context(), memorytest.Said(written, "bartok", strings.Repeat("stew ", 50)))
+	}
+	if !errors.Is(err, memory.ErrDiskFull) || !strings.Contains(err.Error(), "make room") {
+		t.Fatalf("after %d lines: got %v, want a full disk and advice", written, err)
+	}
+	lines, err := s.Recent(t.Context(), memory.Viewer{Campaign: "vale"}, memory.Window{Limit: 1})
+	must(t, err)
+	if want := memorytest.Said(written-2, "bartok", "x").ID; len(lines) != 1 || lines[0].ID != want {
+		t.Errorf("last line is %+v, want %s", lines, want)
+	}
+}
+
+func TestALockedDatabaseIsSaidToBeAndIsWrittenAfterwards(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memory.db")
+	s, err := Open(t.Context(), path)
+	must(t, err)
+	defer s.Close()
+	other, err := sql.Open("sqlite", dsn(path, "rw"))
+	must(t, err)
+	defer other.Close()
+	tx, err := other.Begin() // immediate, as the dsn says
+	must(t, err)
+
+	err = s.Append(t.Context(), memorytest.Said(1, "bartok", "Evening."))
+	if !errors.Is(err, memory.ErrLocked) {
+		t.Fatalf("got %v, want ErrLocked", err)
+	}
+	var troubles atomic.Int32
+	waiting := make(chan struct{})
+	w, err := memory.NewWriter(s, &memory.WriterOptions{Trouble: func(err error) {
+		if troubles.Add(1) == 1 {
+			close(waiting)
+		}
+	}})
+	must(t, err)
+	must(t, w.Write(memorytest.Said(1, "bartok", "Evening.")))
+	<-waiting
+	must(t, tx.Rollback())
+	released := time.Now()
+	must(t, w.Close(t.Context()))
+	if took := time.Since(released); took > 2*time.Second {
+		t.Errorf("written %v after the lock was gone, want at most 2 s", took)
+	}
+	if n := troubles.Load(); n != 2 {
+		t.Errorf("told %d times, want once of the trouble and once of its end", n)
+	}
+}
+
+func TestUnusableFilesAreExplained(t *testing.T) {
+	dir := t.TempDir()
+	garbage := filepath.Join(dir, "garbage.db")
+	must(t, os.WriteFile(garbage, []byte(strings.Repeat("this is no database ", 1000)), 0o600))
+	file := filepath.Join(dir, "file")
+	must(t, os.WriteFile(file, nil, 0o600))
+	for _, c := range []struct {
+		path string
+		kind error
+		says string
+	}{
+		{garbage, memory.ErrCorrupt, "restore a backup"},
+		{filepath.Join(file, "memory.db"), nil, "not a directory"},
+		{dir, memory.ErrReadOnly, "right to write"},
+	} {
+		s, err := Open(t.Context(), c.path)
+		if err == nil {
+			s.Close()
+			t.Errorf("%s was opened", c.path)
+			continue
+		}
+		if c.kind != nil && !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: got %v, want %v that says %q", c.path, err, c.kind, c.says)
+		}
+	}
+}
+
+func TestOldDatabasesAreMigrated(t *testing.T) {
+	files, err := fs.Sub(migrations, "migrations")
+	must(t, err)
+	all, err := fs.Glob(files, "*.sql")
+	must(t, err)
+	for version := range len(all) {
+		path := filepath.Join(t.TempDir(), "memory.db")
+		db, err := sql.Open("sqlite", dsn(path, "rwc"))
+		must(t, err)
+		p, err := goose.NewProvider(goose.DialectSQLite3, db, files)
+		must(t, err)
+		if version > 0 { // 0 is a file that somebody has only made
+			_, err = p.UpTo(t.Context(), int64(version))
+			must(t, err)
+			_, err = db.Exec(`INSERT INTO campaign (key) VALUES ('vale'); INSERT INTO session (campaign, key, started) VALUES (1, 'old', 1)`)
+			must(t, err)
+		}
+		must(t, db.Close())
+		s, err := Open(t.Context(), path)
+		must(t, err)
+		memorytest.History(t, s)
+		old, err := s.Sessions(t.Context(), "vale", 0)
+		must(t, err)
+		if want := 1 + min(version, 1); len(old) != want {
+			t.Errorf("from version %d: %d sessions, want %d", version, len(old), want)
+		}
+		must(t, s.Close())
+	}
+}
+
+func TestACanceledReadEndsAtOnce(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"))
+	must(t, err)
+	defer s.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Search(ctx, memory.Viewer{Campaign: "vale"}, memory.Query{Text: "stew"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want context.Canceled", err)
+	}
+}
