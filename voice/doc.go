@@ -28,10 +28,9 @@
 //
 // The line, datagrams of sound in both directions:
 //
-//	rtp.go        header: Parse/Append of RTP with extension and padding
-//	transport.go  transport: seals and opens datagrams in both rtpsize modes
+//	rtp/          datagrams: RTP headers and the transport's two ciphers
 //	line.go       line: everything a connection's datagrams need (UDP socket,
-//	              transport, our SSRC, dave.Sealer, dave.Opener); it is replaced
+//	              rtp.Cipher, our SSRC, dave.Sealer, dave.Opener); it is replaced
 //	              as a whole when the connection is, and nil while there is none
 //	reorder.go    queue: one SSRC's packets in order, waiting only at a gap
 //	receive.go    receiver: datagram in, speaker found, ordered, decoded, frame out
