@@ -169,7 +169,24 @@ func (h *Host) unfit(e *entry, t Tier, active uint64, now time.Time) string {
 
 // missing says why a whitelist entry means no tool.
 func (h *Host) missing(pattern string) string {
-	return "no such tool"
+	name := serverOf(pattern)
+	if name == "" {
+		return "no such tool"
+	}
+	h.mu.Lock()
+	s := h.servers[name]
+	h.mu.Unlock()
+	if s == nil {
+		return fmt.Sprintf("no server %s is configured", name)
+	}
+	switch st := s.info(); {
+	case st.State == Up:
+		return fmt.Sprintf("server %s has no such tool", name)
+	case st.Error != "":
+		return fmt.Sprintf("server %s is %s: %s", name, st.State, st.Error)
+	default:
+		return fmt.Sprintf("server %s is %s", name, st.State)
+	}
 }
 
 const (

@@ -28,6 +28,9 @@ type entry struct {
 	tier *Tier
 	// declared is the tier that its author's estimate gives, where it counts.
 	declared *Tier
+	// atLeast is the tier that a server we do not trust gives its own tool: it may
+	// make it slower, never faster.
+	atLeast *Tier
 	// limit is the tool's own deadline; 0 leaves the tier's.
 	limit time.Duration
 	// block says why the tool may not be used at all; "" if it may.
@@ -36,6 +39,9 @@ type entry struct {
 	taints bool
 	// retry allows one more try after the way to the tool broke.
 	retry bool
+	// remote is the server's own name for it; probe are arguments to measure with.
+	remote string
+	probe  json.RawMessage
 
 	args  *argCheck
 	meter *meter
@@ -95,6 +101,9 @@ func (e *entry) place(now time.Time) place {
 		p.tier, p.why = Tier(m.gauge.Lower(int(*e.declared))), "declared"
 	default:
 		p.tier, p.why = Deep, "nothing known about its speed"
+	}
+	if e.tier == nil && e.atLeast != nil && *e.atLeast > p.tier {
+		p.tier, p.why = *e.atLeast, "its server says so"
 	}
 	if p.health == gauge.Degraded && e.tier == nil {
 		p.why += ", slower while it fails often"

@@ -1,14 +1,20 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/glyphoxa/glyphoxa/mcp/trust"
 )
 
 // HostOptions says how a host works. The zero value is useful.
@@ -22,16 +28,29 @@ type HostOptions struct {
 	Limits Limits
 	// Constraints narrow belts by what is talked about.
 	Constraints []Constraint
+	// Dir keeps what must outlive the program: approved definitions, measurements
+	// and the servers' own directories. "" keeps nothing.
+	Dir string
+	// Version is the program's, told to servers.
+	Version string
 }
 
 // A Host holds all tools and the connections to their servers. It is safe for
 // concurrent use.
 type Host struct {
-	log    *slog.Logger
-	onCall func(CallRecord)
-	limits Limits
-	narrow *constraintMap
-	cache  *cache
+	log     *slog.Logger
+	onCall  func(CallRecord)
+	limits  Limits
+	narrow  *constraintMap
+	cache   *cache
+	dir     string
+	version string
+	pins    *trust.Book
+	meters  meters
+
+	ctx    context.Context // of everything that outlives a call; ends with Close
+	cancel context.CancelCauseFunc
+	tasks  sync.WaitGroup
 
 	// generation grows with every change that may alter a belt.
 	generation atomic.Uint64
@@ -39,6 +58,9 @@ type Host struct {
 
 	mu       sync.Mutex // guards the next group; taken before no other lock
 	builtins []*entry
+	servers  map[string]*server
+	closed   bool
+	tidy     sync.Once // starts tidyUp with the first server
 
 	belts     beltCache
 	approvals approvals
@@ -51,18 +73,39 @@ func NewHost(o HostOptions) (*Host, error) {
 		return nil, err
 	}
 	h := &Host{
-		log:    o.Log,
-		onCall: o.OnCall,
-		limits: o.Limits.filled(),
-		narrow: narrow,
-		cache:  newCache(),
+		log:     o.Log,
+		onCall:  o.OnCall,
+		limits:  o.Limits.filled(),
+		narrow:  narrow,
+		cache:   newCache(),
+		dir:     o.Dir,
+		version: cmp.Or(o.Version, "dev"),
+		meters:  meters{byKey: map[string]*meter{}},
+		servers: map[string]*server{},
 	}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
+	pins := ""
+	if h.dir != "" {
+		if err := os.MkdirAll(h.dir, 0o700); err != nil {
+			return nil, err
+		}
+		pins = filepath.Join(h.dir, pinsFile)
+		if err := h.loadMeters(); err != nil {
+			h.log.Warn("earlier measurements of tools cannot be read", "err", err)
+		}
+	}
+	if h.pins, err = trust.Open(pins); err != nil {
+		return nil, err
+	}
+	h.ctx, h.cancel = context.WithCancelCause(context.Background())
 	h.catalog.Store(newCatalog(nil))
 	return h, nil
 }
+
+// pinsFile holds the definitions that were agreed to.
+const pinsFile = "pins.json"
 
 // Add offers tools of this process. Either all are added or none. They are of
 // category [Core] unless they say otherwise, and stay for the host's life.
@@ -86,7 +129,7 @@ func (h *Host) Add(tools ...Builtin) error {
 		added = append(added, e)
 	}
 	h.builtins = append(h.builtins, added...)
-	h.rebuild()
+	h.rebuildLocked()
 	return nil
 }
 
@@ -133,9 +176,19 @@ func builtinEntry(b Builtin) (*entry, error) {
 	return e, nil
 }
 
-// rebuild makes a new catalogue of all there is. The caller holds mu.
+// rebuild makes a new catalogue of all there is.
 func (h *Host) rebuild() {
-	entries := append([]*entry(nil), h.builtins...)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.rebuildLocked()
+}
+
+// rebuildLocked is rebuild for a caller that holds mu.
+func (h *Host) rebuildLocked() {
+	entries := slices.Clone(h.builtins)
+	for _, s := range h.servers {
+		entries = append(entries, s.offers()...)
+	}
 	h.catalog.Store(newCatalog(entries))
 	h.changed()
 }
@@ -152,12 +205,6 @@ func (h *Host) Tools() []Tool {
 		}
 	}
 	return tools
-}
-
-// Close ends all connections and child processes. Calls that run end with an
-// error.
-func (h *Host) Close() error {
-	return nil
 }
 
 // record reports a call or decision.
