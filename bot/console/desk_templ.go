@@ -37,7 +37,7 @@ func desk(v viewer, s bot.Snapshot) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<aside class=\"desk\" aria-label=\"Behind the screen\"><section aria-labelledby=\"alerts-head\" class=\"alerts\"><h2 id=\"alerts-head\">Needs attention</h2><ul id=\"alerts\" sse-swap=\"alert\" hx-swap=\"upsert\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<aside class=\"desk\" aria-label=\"Behind the screen\" tabindex=\"0\"><section aria-labelledby=\"alerts-head\" class=\"alerts\"><h2 id=\"alerts-head\">Needs attention</h2><ul id=\"alerts\" sse-swap=\"alert\" hx-swap=\"upsert\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

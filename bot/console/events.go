@@ -23,6 +23,10 @@ const (
 	// holds a speaking NPC's growing line to ten updates a second, and the
 	// first event after a pause goes out at once.
 	gather = 100 * time.Millisecond
+	// batchSize is how many things are told about at once. A browser that is cut
+	// off in the middle of a batch gets all of it again, so it must stay small
+	// for bad connections to get through a long backlog.
+	batchSize = 16
 	// sendLimit ends the stream of a browser that stopped reading.
 	sendLimit = 10 * time.Second
 )
@@ -44,6 +48,9 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	h.Set("X-Accel-Buffering", "no") // or a proxy holds events back
+	if r.Method == http.MethodHead {
+		return // what is sent to nobody is never found unread
+	}
 	out := &stream{w: w, control: http.NewResponseController(w)}
 	// The first bytes tell the browser that it is connected; retry is how soon
 	// it comes back.
@@ -91,7 +98,7 @@ func (c *Console) follow(ctx context.Context, s *session, after uint64, out *str
 	state := c.table.State()
 	v := c.viewer(s, state.NPCs)
 	out.stopped = state.Stopped
-	var batch []bot.Event
+	var batch batch
 	var due <-chan time.Time // set while events are being gathered
 	for {
 		select {
@@ -102,12 +109,12 @@ func (c *Console) follow(ctx context.Context, s *session, after uint64, out *str
 				return out.send("event: reload\ndata: too much was missed\n\n")
 			}
 			after = e.ID
-			batch = append(batch, e)
-			if due != nil {
+			batch.add(e)
+			if due != nil && len(batch.events) < batchSize {
 				continue
 			}
 		case <-due:
-			if len(batch) == 0 { // nothing came: the next event goes at once
+			if len(batch.events) == 0 { // nothing came: the next event goes at once
 				due = nil
 				continue
 			}
@@ -118,29 +125,37 @@ func (c *Console) follow(ctx context.Context, s *session, after uint64, out *str
 			}
 			continue
 		}
-		if err := c.write(ctx, v, latest(batch), after, out); err != nil {
+		if err := c.write(ctx, v, batch.events, after, out); err != nil {
 			return err
 		}
-		batch = batch[:0]
+		batch.clear()
 		due = time.After(gather)
 	}
 }
 
-// latest keeps the newest event about each thing, at the place of the first:
-// lines stay in the order in which they were begun.
-func latest(batch []bot.Event) []bot.Event {
-	at := map[string]int{}
-	var out []bot.Event
-	for _, e := range batch {
-		key := subject(e)
-		if i, ok := at[key]; ok && key != "" {
-			out[i] = e
-			continue
-		}
-		at[key] = len(out)
-		out = append(out, e)
+// A batch is what is sent together: the newest event about each thing, at the
+// place of the first, so that lines stay in the order in which they were begun.
+type batch struct {
+	events []bot.Event
+	at     map[string]int // by subject
+}
+
+func (b *batch) add(e bot.Event) {
+	key := subject(e)
+	if i, ok := b.at[key]; ok && key != "" {
+		b.events[i] = e
+		return
 	}
-	return out
+	if b.at == nil {
+		b.at = map[string]int{}
+	}
+	b.at[key] = len(b.events)
+	b.events = append(b.events, e)
+}
+
+func (b *batch) clear() {
+	clear(b.at)
+	b.events = b.events[:0]
 }
 
 // subject is what an event replaces the last news of; "" for nothing.

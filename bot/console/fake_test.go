@@ -197,7 +197,9 @@ func (t *tavern) frames(name string) int {
 	return t.heard[name]
 }
 
-func (t *tavern) Stop(_ context.Context, who bot.Person) error { return t.did("%s stops all", who.Name) }
+func (t *tavern) Stop(_ context.Context, who bot.Person) error {
+	return t.did("%s stops all", who.Name)
+}
 
 func (t *tavern) Mute(_ context.Context, who bot.Person, npc string, on bool) error {
 	return t.did("%s mutes %s: %t", who.Name, npc, on)
@@ -233,4 +235,10 @@ func (t *tavern) Enter(_ context.Context, who bot.Person, npc string, on bool) e
 
 func (t *tavern) Correct(_ context.Context, who bot.Person, line, text string) error {
 	return t.did("%s corrects %s: %s", who.Name, line, text)
+}
+
+func (t *tavern) reading() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.readers
 }

@@ -110,10 +110,10 @@ func toolID(t bot.Tool) string {
 	return fmt.Sprintf("%d-%x", t.Turn, h.Sum64())
 }
 
-// pretty indents JSON so that it can be read; anything else stays as it is.
+// pretty indents JSON that is too long for a line; anything else stays as it is.
 func pretty(s string) string {
 	var b bytes.Buffer
-	if json.Indent(&b, []byte(s), "", "  ") != nil {
+	if len(s) < 48 || json.Indent(&b, []byte(s), "", "  ") != nil {
 		return s
 	}
 	return b.String()

@@ -64,6 +64,12 @@ func (v viewer) Names(ids []string) string {
 	return strings.Join(names, ", ")
 }
 
+// ours reports whether a picture's address is a path on this server. Browsers read
+// "//x" and "/\\x" as another host.
+func ours(path string) bool {
+	return strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.Contains(path, `\`)
+}
+
 // hint is an example of what one may say here, with the name of somebody present.
 func hint(s bot.Snapshot) string {
 	for _, n := range s.NPCs {

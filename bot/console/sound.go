@@ -26,6 +26,8 @@ const (
 	clockSlack = 1.05
 	// soundLimit ends the sound of a browser that stopped taking it.
 	soundLimit = 2 * time.Second
+	// farewell is how long a browser may take to answer a goodbye.
+	farewell = 500 * time.Millisecond
 )
 
 // The first byte of a message to the page says what it is; see appendSound.
@@ -58,10 +60,11 @@ func (c *Console) microphone(w http.ResponseWriter, r *http.Request) {
 	person := c.speaker(s, r.URL.Query().Get("as"))
 	c.log.Info("microphone opened", "name", person.Name)
 	var broken error
-	err = c.table.Listen(ctx, person, talk(ctx, conn, &broken))
+	// Ending a read's context would cut the connection: say goodbye instead,
+	// which ends the read as well.
+	defer context.AfterFunc(ctx, func() { goodbye(conn) })()
+	err = c.table.Listen(ctx, person, talk(context.WithoutCancel(ctx), conn, &broken))
 	switch {
-	case errors.Is(context.Cause(ctx), errClosed):
-		conn.Close(websocket.StatusGoingAway, errClosed.Error())
 	case broken != nil:
 		c.log.Warn("microphone closed", "name", person.Name, "err", broken)
 		conn.Close(websocket.StatusPolicyViolation, reason(broken))
@@ -125,17 +128,29 @@ func (c *Console) sound(w http.ResponseWriter, r *http.Request) {
 	defer conn.CloseNow()
 	ctx, done := c.during(r)
 	defer done()
-	ctx = conn.CloseRead(ctx) // the page only listens
+	whole := context.WithoutCancel(ctx) // a message is sent to its end
+	gone := conn.CloseRead(whole)       // the page only listens
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(gone, cancel)()
 	var b []byte
 	for f := range c.table.Sound(ctx) {
 		b = appendSound(b[:0], f)
-		limit, cancel := context.WithTimeout(ctx, soundLimit)
+		limit, cancel := context.WithTimeout(whole, soundLimit)
 		err := conn.Write(limit, websocket.MessageBinary, b)
 		cancel()
 		if err != nil {
 			return
 		}
 	}
+	goodbye(conn)
+}
+
+// goodbye closes a socket because the table does. A browser that does not answer
+// cannot hold the table up.
+func goodbye(conn *websocket.Conn) {
+	cut := time.AfterFunc(farewell, func() { conn.CloseNow() })
+	defer cut.Stop()
 	conn.Close(websocket.StatusGoingAway, errClosed.Error())
 }
 

@@ -133,7 +133,7 @@ func tableView(v viewer, s bot.Snapshot) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</div><main class=\"board\"><section class=\"cast\" aria-labelledby=\"cast-head\"><h2 id=\"cast-head\">The cast</h2><div id=\"cast\" class=\"cards\" sse-swap=\"npc\" hx-swap=\"upsert\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</div><main class=\"board\"><section class=\"cast\" aria-labelledby=\"cast-head\" tabindex=\"0\"><h2 id=\"cast-head\">The cast</h2><div id=\"cast\" class=\"cards\" sse-swap=\"npc\" hx-swap=\"upsert\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -202,7 +202,7 @@ func tableView(v viewer, s bot.Snapshot) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.DM() {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<button type=\"button\" data-view=\"desk\" aria-pressed=\"false\">Behind the screen</button>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<button type=\"button\" data-view=\"desk\" aria-pressed=\"false\">Desk</button>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
