@@ -158,6 +158,9 @@ type Viewer struct {
 type Window struct {
 	// Session and Scene narrow it; "" is any.
 	Session, Scene string
+	// Before is the id of a line: only what was said before it. With it, a long
+	// session is read page by page.
+	Before string
 	// Limit is how many lines; zero means 20, and the most is [MaxHits].
 	Limit int
 }

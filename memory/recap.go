@@ -2,6 +2,7 @@ package memory
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -71,6 +72,36 @@ func Retell(lines []Line, n Length) []Line {
 		out = append(out, lines[i])
 	}
 	return out
+}
+
+// maxTranscript bounds what is read of one session: eight times a long evening.
+const maxTranscript = 20_000
+
+// Transcript reads all that a viewer heard in a session, oldest first.
+func Transcript(ctx context.Context, s Store, v Viewer, session string) ([]Line, error) {
+	var pages [][]Line
+	w := Window{Session: session, Limit: MaxHits}
+	for n := 0; n < maxTranscript; n += MaxHits {
+		page, err := s.Recent(ctx, v, w)
+		if err != nil {
+			return nil, err
+		}
+		pages = append(pages, page)
+		if len(page) < w.Limit {
+			break
+		}
+		w.Before = page[0].ID
+	}
+	slices.Reverse(pages)
+	return slices.Concat(pages...), nil
+}
+
+// PlayerSafe leaves of the game master's lines those that the whole table heard:
+// no whispers, and nothing that was meant for the game master alone.
+func PlayerSafe(lines []Line) []Line {
+	return slices.DeleteFunc(slices.Clone(lines), func(l Line) bool {
+		return l.Whisper || l.Aside || l.Speaker.Kind != PlayerSpeaker && len(l.Audience) == 0
+	})
 }
 
 // topics are the distinct terms of a line that carry meaning.

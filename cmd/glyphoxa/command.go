@@ -28,6 +28,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"roll", "EXPR", "roll dice, as written or as said", roll},
+		{"memory", "COMMAND", "search, show, move and erase what is remembered", runMemory},
 		{"help", "[COMMAND]", "show this list, or a command's flags", help},
 	}
 }

@@ -234,6 +234,8 @@ func filtersNarrow(t *testing.T, s memory.Store) {
 	} {
 		check(t, fmt.Sprintf("%+v", c.q), search(t, s, master, c.q), c.want)
 	}
+	check(t, "the page before", recent(t, s, master, memory.Window{Before: "line-005", Limit: 2}), "line-003 line-004")
+	check(t, "before the first", recent(t, s, master, memory.Window{Before: "line-001"})+recent(t, s, master, memory.Window{Before: "nothing"}), "")
 	check(t, "recent in scene", recent(t, s, as("bartok"), memory.Window{Scene: "tavern", Limit: 2}), "line-003 line-004")
 }
 

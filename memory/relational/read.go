@@ -2,6 +2,8 @@ package relational
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"slices"
 	"time"
 
@@ -10,7 +12,7 @@ import (
 
 // Recent returns the latest lines the viewer heard, oldest first.
 func (s *Store) Recent(ctx context.Context, v memory.Viewer, w memory.Window) ([]memory.Line, error) {
-	lines, err := s.latest(ctx, v, memory.Query{Session: w.Session, Scene: w.Scene, Limit: clamp(w.Limit, 20)})
+	lines, err := s.latest(ctx, v, memory.Query{Session: w.Session, Scene: w.Scene, Limit: clamp(w.Limit, 20)}, w.Before)
 	slices.Reverse(lines)
 	return lines, s.explain("reading the latest lines", err)
 }
@@ -21,7 +23,7 @@ const maxScan = 5000
 
 // latest returns the newest lines that a viewer may see and that pass the
 // filters of a query, newest first.
-func (s *Store) latest(ctx context.Context, v memory.Viewer, q memory.Query) ([]memory.Line, error) {
+func (s *Store) latest(ctx context.Context, v memory.Viewer, q memory.Query, before string) ([]memory.Line, error) {
 	c, err := s.scope(ctx, v)
 	if err != nil || len(c.tokens()) == 0 || c.campaign == 0 {
 		return nil, err
@@ -32,6 +34,16 @@ func (s *Store) latest(ctx context.Context, v memory.Viewer, q memory.Query) ([]
 	}
 	var out []row
 	high := f.high
+	if before != "" {
+		var seq int64
+		switch err := s.row(ctx, `SELECT seq FROM line WHERE campaign = ?1 AND key = ?2`, c.campaign, before).Scan(&seq); {
+		case errors.Is(err, sql.ErrNoRows):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+		high = min(high, seq-1)
+	}
 	for scanned, step := 0, q.Limit; scanned < maxScan && len(out) < q.Limit; step = min(2*step, 1000) {
 		ids, err := s.d.Find(ctx, s.read, Lines, Match{Audience: c.tokens(), Low: f.low, High: high, Limit: step})
 		if err != nil {

@@ -23,7 +23,7 @@ func (s *Store) Search(ctx context.Context, v memory.Viewer, q memory.Query) ([]
 	q.Limit = clamp(q.Limit, 10)
 	question := memory.Ask(q.Text)
 	if question.Empty() {
-		lines, err := s.latest(ctx, v, q)
+		lines, err := s.latest(ctx, v, q, "")
 		hits := make([]memory.Hit, len(lines))
 		for i, l := range lines {
 			hits[i].Line = l

@@ -13,7 +13,7 @@ func (r reader) summarizeSession(ctx context.Context, who mcp.Caller, id string)
 	if err != nil {
 		return "", err
 	}
-	lines, err := r.store.Recent(ctx, viewer(who), memory.Window{Session: id, Limit: memory.MaxHits})
+	lines, err := memory.Transcript(ctx, r.store, viewer(who), id)
 	if err != nil {
 		return "", plain(err)
 	}
