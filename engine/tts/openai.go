@@ -107,7 +107,7 @@ func (a *OpenAI) Speak(ctx context.Context, v engine.Voice, text string) iter.Se
 		// One timer for all the waiting: it is set again whenever sound arrives.
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		quiet := time.AfterFunc(firstSound, func() { cancel(fmt.Errorf("no sound for %v", firstSound)) })
+		quiet := time.AfterFunc(firstSound, func() { cancel(errQuiet) })
 		defer quiet.Stop()
 
 		resp, err := a.post(ctx, v, text)
@@ -124,8 +124,11 @@ func (a *OpenAI) Speak(ctx context.Context, v engine.Voice, text string) iter.Se
 	}
 }
 
-// errStopped says that whoever listened has heard enough.
-var errStopped = errors.New("stopped")
+var (
+	// errStopped says that whoever listened has heard enough.
+	errStopped = errors.New("stopped")
+	errQuiet   = errors.New("the server stopped sending sound")
+)
 
 // post asks for the speech and returns an answer with status 200.
 func (a *OpenAI) post(ctx context.Context, v engine.Voice, text string) (*http.Response, error) {

@@ -134,7 +134,7 @@ func TestALongerEndJoinsUtterances(t *testing.T) {
 }
 
 func TestNoiseAloneIsSilence(t *testing.T) {
-	const seconds = 60
+	const seconds = 20
 	rng := rand.New(rand.NewPCG(5, 6))
 	for name, sample := range map[string]func(i int) float64{
 		"nothing":       func(int) float64 { return 0 },
