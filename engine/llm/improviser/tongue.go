@@ -1,0 +1,93 @@
+package improviser
+
+import (
+	"slices"
+	"strings"
+)
+
+// A tongue is a language: how to tell what a line wants, and what to say when
+// the NPC has no words of its own for it.
+type tongue struct {
+	stem func(string) string
+	stop map[string]bool // words that say nothing about the topic
+	// like are groups of stems that mean nearly the same.
+	like map[string][]int
+	// wants are the phrases that give an intent away, in plain words.
+	wants map[intent][]string
+	// about are the phrases before a topic: "tell me about".
+	about []string
+	// rules are words of the game's rules: strong ones make any question one
+	// about rules, weak ones only with a frame such as "how does ... work".
+	rulesStrong, rulesWeak map[string]bool
+	ruleFrames             []string
+	questions              []string // first words of questions
+	pronouns               map[string]bool
+	past                   map[string]bool // words of questions about the past
+	coin                   map[bool]string
+	then                   string              // how a second thing that was said is told
+	spoke, and             string              // how the topics of a talk are told
+	lines                  map[string][]string // stock lines by occasion
+	// A few words that answers are made with.
+	no, i, me, my, you, your, is, said, somebody string
+}
+
+func tongueFor(language string) *tongue {
+	if l := strings.ToLower(language); l == "de" || strings.HasPrefix(l, "de-") {
+		return german
+	}
+	return english
+}
+
+// content is the stems of a text's words that say what it is about.
+func (t *tongue) content(text string) []string {
+	var out []string
+	for _, w := range strings.Fields(plain(text)) {
+		if t.stop[w] {
+			continue
+		}
+		if s := t.stem(w); !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// related reports whether two stems mean nearly the same.
+func (t *tongue) related(a, b string) bool {
+	for _, g := range t.like[a] {
+		if slices.Contains(t.like[b], g) {
+			return true
+		}
+	}
+	return false
+}
+
+// set makes a set of the words of a list.
+func set(list string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		out[w] = true
+	}
+	return out
+}
+
+// groups numbers lists of words of like meaning.
+func groups(stem func(string) string, lists ...string) map[string][]int {
+	out := map[string][]int{}
+	for g, list := range lists {
+		for _, w := range strings.Fields(list) {
+			s := stem(w)
+			out[s] = append(out[s], g)
+		}
+	}
+	return out
+}
+
+// isQuestion reports whether a line asks something.
+func (t *tongue) isQuestion(raw, p string) bool {
+	if strings.Contains(raw, "?") {
+		return true
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(p), " ")
+	return slices.Contains(t.questions, first)
+}

@@ -1,0 +1,256 @@
+package improviser
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/glyphoxa/glyphoxa/engine"
+)
+
+// A turn is one line being answered. The improviser's lock is held meanwhile.
+type turn struct {
+	*Model
+	hearing
+	request engine.Request
+	dice    *rand.Rand // to choose between lines, never for the game
+}
+
+// slowTool is from when on it is worth saying something before a tool is done.
+const slowTool = 250 // milliseconds
+
+// reply answers the player's line.
+func (t *turn) reply() (string, []engine.Call) {
+	u := t.understand()
+	calls := t.choose(u)
+	if len(u.topic.words) > 0 && (u.intent == wantsTopic || u.intent == wantsPrices || u.intent == wantsMemory || u.topic.entity != nil) {
+		defer func() { t.topic = u.topic }()
+	}
+	if len(calls) > 0 {
+		for _, tool := range t.request.Tools {
+			if tool.Name == calls[0].Name && tool.Estimated.Milliseconds() >= slowTool {
+				return t.line("filler", nil), calls
+			}
+		}
+		return "", calls
+	}
+	return t.discreet(t.tell(u)), nil
+}
+
+// tell answers without tools.
+func (t *turn) tell(u understanding) string {
+	switch u.intent {
+	case wantsRoll:
+		return t.line("no_dice", nil)
+	case wantsTable:
+		return cmp.Or(t.recall(u, boldly), t.line("no_dice", nil))
+	case wantsRule:
+		return cmp.Or(t.recall(u, surely), t.line("rule_unknown", nil))
+	case wantsMemory:
+		return cmp.Or(t.fromPast(u), t.recall(u, boldly), t.line("memory_unknown", nil))
+	case wantsSelf:
+		return t.line("self", map[string]string{"self": t.self()})
+	case wantsPlayer:
+		if t.speaker == "" {
+			return t.line("unknown", nil)
+		}
+		return t.line("player", nil)
+	case wantsMore:
+		return t.more()
+	case wantsTopic:
+		if t.isSelf(u.topic) {
+			return t.line("self", map[string]string{"self": t.self()})
+		}
+		return cmp.Or(t.recall(u, boldly), t.unknown(u))
+	case wantsPrices:
+		return cmp.Or(t.price(u), t.recall(u, boldly), t.line("prices", nil))
+	case wantsOrder:
+		if len(t.persona.Lines["order"]) > 0 {
+			return t.line("order", nil)
+		}
+		return cmp.Or(t.recall(u, boldly), t.line("order", nil))
+	case wantsAnswer:
+		return cmp.Or(t.recall(u, boldly), t.ownLife(u), t.unknown(u))
+	case wantsChat:
+		return cmp.Or(t.recall(u, surely), t.line("smalltalk", nil))
+	case wantsJoke:
+		if len(t.persona.Lines["joke"]) == 0 {
+			return cmp.Or(t.recall(u, boldly), t.line("joke", nil))
+		}
+	case wantsGreeting:
+		if t.greeted() {
+			return t.line("greeting_again", nil)
+		}
+	}
+	return t.line(string(u.intent), nil)
+}
+
+// greeted reports whether this player has been greeted lately.
+func (t *turn) greeted() bool {
+	for _, template := range append(slices.Clone(t.persona.Lines["greeting"]), t.tongue.lines["greeting"]...) {
+		if slices.Contains(t.used, template) {
+			return true
+		}
+		for _, msg := range t.past {
+			if msg.Role == engine.Assistant && strings.HasPrefix(msg.Text, template) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (t *turn) self() string {
+	if t.persona.Role == "" {
+		return t.persona.Name
+	}
+	return t.persona.Name + ", " + t.persona.Role
+}
+
+func (t *turn) isSelf(s topic) bool {
+	if s.entity != nil {
+		return strings.EqualFold(s.entity.Name, t.persona.Name)
+	}
+	for _, n := range append([]string{t.persona.Name}, t.persona.Aliases...) {
+		if words := t.tongue.content(n); len(words) > 0 && len(s.words) > 0 && allIn(s.words, words) && allIn(words, s.words) {
+			return true
+		}
+	}
+	return false
+}
+
+// unknown admits not to know, by what was asked for.
+func (t *turn) unknown(u understanding) string {
+	values := map[string]string{"name": u.topic.name}
+	switch {
+	case u.topic.name == "" || u.intent == wantsAnswer:
+		return t.line("unknown", nil)
+	case u.where:
+		return t.line("unknown_place", values)
+	case has(u.plain, t.tongue.wants["who"]):
+		return t.line("unknown_person", values)
+	}
+	return t.line("unknown", nil)
+}
+
+// line says something on an occasion: the NPC's own words if it has any, else
+// stock ones; one that was not said lately, and can be filled in.
+func (t *turn) line(occasion string, values map[string]string) string {
+	for _, lines := range [][]string{t.persona.Lines[occasion], t.tongue.lines[occasion]} {
+		if template, ok := t.pick(lines, values); ok {
+			return t.fill(template, values)
+		}
+	}
+	return ""
+}
+
+// pick chooses the line that was said longest ago, at random among those that
+// were not said at all.
+func (t *turn) pick(lines []string, values map[string]string) (string, bool) {
+	var fresh []string
+	oldest, at := "", len(t.used)+1
+	for _, l := range lines {
+		if !t.fillable(l, values) {
+			continue
+		}
+		i := lastIndex(t.used, l)
+		switch {
+		case i < 0 && !t.justSaid(l):
+			fresh = append(fresh, l)
+		case i < at:
+			oldest, at = l, i
+		}
+	}
+	if len(fresh) > 0 {
+		oldest = fresh[t.dice.IntN(len(fresh))]
+	} else if at > len(t.used) {
+		return "", false
+	}
+	t.use(oldest)
+	return oldest, true
+}
+
+// use notes that a line was said.
+func (t *turn) use(template string) {
+	t.used = append(t.used, template)
+	if extra := len(t.used) - remembered; extra > 0 {
+		t.used = append(t.used[:0], t.used[extra:]...)
+	}
+}
+
+// justSaid reports whether the talk's last line of ours already contains text,
+// for a talk that began before this improviser did.
+func (t *turn) justSaid(text string) bool {
+	if text == "" {
+		return false
+	}
+	for i := len(t.past) - 1; i >= 0; i-- {
+		if t.past[i].Role == engine.Assistant {
+			return strings.Contains(t.past[i].Text, text)
+		}
+	}
+	return false
+}
+
+func lastIndex(list []string, s string) int {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i] == s {
+			return i
+		}
+	}
+	return -1
+}
+
+// fillable reports whether every {slot} of a line has a value.
+func (t *turn) fillable(line string, values map[string]string) bool {
+	for {
+		_, rest, ok := strings.Cut(line, "{")
+		if !ok {
+			return true
+		}
+		slot, after, closed := strings.Cut(rest, "}")
+		if !closed {
+			return true
+		}
+		if value := values[slot]; value == "" && (slot != "player" || t.playerName() == "") {
+			return false
+		}
+		line = after
+	}
+}
+
+func (t *turn) fill(line string, values map[string]string) string {
+	pairs := []string{"{player}", t.playerName()}
+	for k, v := range values {
+		pairs = append(pairs, "{"+k+"}", v)
+	}
+	return strings.NewReplacer(pairs...).Replace(line)
+}
+
+// playerName is who speaks, if it is a name that can be said.
+func (t *turn) playerName() string {
+	name := speakable(t.speaker, 1)
+	if len(strings.Fields(name)) > 3 || len(name) > 30 {
+		return ""
+	}
+	return name
+}
+
+// discreet replaces an answer that would give a secret away. Knowledge that is
+// for telling may touch a secret; saying most of it at once is what must not be.
+func (t *turn) discreet(text string) string {
+	said := t.tongue.content(text)
+	for _, secret := range t.persona.Secrets {
+		words, same := t.tongue.content(secret), 0
+		for _, w := range words {
+			if slices.Contains(said, w) {
+				same++
+			}
+		}
+		if len(words) >= 3 && 10*same >= 6*len(words) {
+			return t.line("secret", nil)
+		}
+	}
+	return text
+}
