@@ -2,6 +2,7 @@ package voice
 
 import (
 	"io"
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +22,10 @@ type line struct {
 	sealer    *dave.Sealer
 	opener    *dave.Opener
 
+	// flagged is what the gateway was told of our speaking. Owned by the
+	// goroutine that holds the session.
+	flagged bool
+
 	// Owned by the pacer's thread.
 	sequence  uint16
 	timestamp uint32
@@ -29,6 +34,14 @@ type line struct {
 	packet    [1500]byte
 
 	sent, unsent atomic.Uint64
+}
+
+// newLine makes a line that starts where RFC 3550 asks for: anywhere.
+func newLine(conn io.Writer, c *rtp.Cipher, ssrc uint32, keys *dave.Session) *line {
+	return &line{
+		conn: conn, transport: c, ssrc: ssrc, sealer: keys.Sealer(), opener: keys.Opener(),
+		sequence: uint16(rand.Uint32()), timestamp: rand.Uint32(),
+	}
 }
 
 // ready reports whether there is a key: without one, nothing is sent.

@@ -110,19 +110,20 @@ func (r *receiver) userOf(ssrc uint32) (uint64, bool) {
 	return user, ok
 }
 
-// take handles one datagram; its memory is used as scratch.
-func (r *receiver) take(c *rtp.Cipher, e2e opener, datagram []byte, now time.Time) {
+// take handles one datagram; its memory is used as scratch. It returns the error
+// of the end-to-end layer, if there is one: all others are strangers' doing.
+func (r *receiver) take(c *rtp.Cipher, e2e opener, datagram []byte, now time.Time) error {
 	h, sealed, err := c.Open(datagram)
 	if err != nil {
 		r.counts.refused.Add(1)
-		return
+		return nil
 	}
 	user, known := r.userOf(h.SSRC)
 	var frame []byte
 	switch {
 	case opus.IsSilence(sealed): // the one frame that travels in the clear
 		if !known {
-			return
+			return nil
 		}
 		frame = sealed
 	case known:
@@ -135,12 +136,12 @@ func (r *receiver) take(c *rtp.Cipher, e2e opener, datagram []byte, now time.Tim
 	}
 	if err != nil {
 		r.counts.refused.Add(1)
-		return
+		return err
 	}
 	s := r.stream(h.SSRC, user, now)
 	if s == nil || !s.allow(now) {
 		r.counts.refused.Add(1)
-		return
+		return nil
 	}
 	ok, restarted := s.queue.push(h.Sequence, h.Timestamp, frame, now)
 	if restarted {
@@ -148,11 +149,12 @@ func (r *receiver) take(c *rtp.Cipher, e2e opener, datagram []byte, now time.Tim
 	}
 	if !ok {
 		r.counts.late.Add(1)
-		return
+		return nil
 	}
 	r.counts.received.Add(1)
 	s.heard = now
 	r.play(s, now)
+	return nil
 }
 
 // stream finds or makes the stream of an SSRC. Who comes back with a new SSRC
