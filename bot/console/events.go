@@ -252,6 +252,9 @@ func news(v viewer, e bot.Event) (string, templ.Component) {
 // a field of its own, so that no text can begin an event.
 func appendEvent(b *bytes.Buffer, name, data string) {
 	fmt.Fprintf(b, "event: %s\n", name)
+	if data == "" {
+		b.WriteString("data:\n") // without any the browser drops the event
+	}
 	for text := range strings.Lines(lineEnds.Replace(data)) {
 		fmt.Fprintf(b, "data: %s\n", strings.TrimSuffix(text, "\n"))
 	}

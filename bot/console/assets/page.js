@@ -139,7 +139,9 @@ document.addEventListener('htmx:swapError', () => toast('A piece of the page cou
 
 const scroll = $('scroll');
 let atEnd = true;
-const toEnd = () => { scroll.scrollTop = scroll.scrollHeight; };
+let moving = 0;
+// One move a frame is enough: measuring the page after each line would be slow.
+const toEnd = () => { moving ||= requestAnimationFrame(() => { moving = 0; scroll.scrollTop = scroll.scrollHeight; }); };
 scroll.addEventListener('scroll', () => {
   atEnd = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 60;
   if (atEnd) $('newest').hidden = true;
