@@ -1,8 +1,6 @@
 package memory
 
-import (
-	"strings"
-)
+import "strings"
 
 // maxTerms bounds a question. The longest sentences people say have about 25
 // content words; the rest of a longer one is left out, rarest words first kept
@@ -17,6 +15,10 @@ type Question struct {
 	Prefixes []string
 	// Phrases must occur as they are: each is a sequence of folded words.
 	Phrases [][]string
+	// Wants is what sort of answer is asked for.
+	Wants Want
+
+	said map[string]bool // all folded words of the question
 }
 
 // Ask analyses the text of a query. Any text is a question; none is an error.
@@ -60,6 +62,11 @@ func Ask(text string) Question {
 			add(&q.Terms, term(w))
 		}
 	}
+	q.said = map[string]bool{}
+	for _, w := range all {
+		q.said[w] = true
+	}
+	q.Wants = wants(all)
 	for i := range q.Prefixes {
 		q.Prefixes[i] = strings.TrimSuffix(q.Prefixes[i], "*")
 	}

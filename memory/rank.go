@@ -3,6 +3,7 @@ package memory
 import (
 	"math"
 	"slices"
+	"strings"
 )
 
 // The weights of a search, measured on long two-party dialogues with questions
@@ -11,9 +12,13 @@ const (
 	saturation = 1.2  // BM25's k1: how soon a repeated word stops counting
 	lengthBias = 0.55 // BM25's b: spoken lines are short, so their length says less
 	meanLength = 12.0 // terms in a spoken line
-	// A line's neighbours belong to what it is about: the answer to a question
-	// seldom repeats its words.
+	// A line's neighbours belong to what it is about, and what was said before it
+	// a little more than what came after. An answer seldom repeats the words of
+	// the question that was put just before.
 	besideWeight, nearWeight = 0.35, 0.15
+	beforeBonus              = 0.2
+	answerWeight             = 0.4
+	fitBonus                 = 0.25 // a number for "how many", a day for "when", a name for "who"
 	phraseBonus              = 4.0
 	recencyBonus             = 0.02 // only ever decides between equals
 )
@@ -25,8 +30,6 @@ type Candidate struct {
 	Text string
 	// Name is the speaker's, whose words count as the line's.
 	Name string
-
-	score float64
 }
 
 // Rarity is how much it says that a line contains a term which n of total lines
@@ -42,8 +45,10 @@ func Rarity(n, total float64) float64 {
 // left out.
 func Rank(q Question, rarity map[string]float64, candidates []Candidate, limit int) []Ranked {
 	own := make(map[int64]float64, len(candidates))
-	for i := range candidates {
-		own[candidates[i].Seq] = bm25(q, rarity, candidates[i])
+	asked := map[int64]bool{} // lines that are questions themselves
+	for _, c := range candidates {
+		own[c.Seq] = bm25(q, rarity, c)
+		asked[c.Seq] = strings.HasSuffix(strings.TrimSpace(c.Text), "?")
 	}
 	var newest int64
 	for seq := range own {
@@ -52,6 +57,12 @@ func Rank(q Question, rarity map[string]float64, candidates []Candidate, limit i
 	out := make([]Ranked, 0, len(candidates))
 	for i, c := range candidates {
 		score := Smooth(own, c.Seq)
+		if asked[c.Seq-1] {
+			score += answerWeight * own[c.Seq-1]
+		}
+		if q.Wants.fits(c.Text, q.said) {
+			score *= 1 + fitBonus
+		}
 		if len(q.Phrases) > 0 {
 			if !hasPhrases(q.Phrases, c.Text) {
 				continue
@@ -84,7 +95,8 @@ type Ranked struct {
 
 // Smooth is a line's score together with a share of what stands beside it.
 func Smooth(own map[int64]float64, seq int64) float64 {
-	return own[seq] + besideWeight*(own[seq-1]+own[seq+1]) + nearWeight*(own[seq-2]+own[seq+2])
+	const before, after = 1 + beforeBonus, 1 - beforeBonus
+	return own[seq] + besideWeight*(before*own[seq-1]+after*own[seq+1]) + nearWeight*(before*own[seq-2]+after*own[seq+2])
 }
 
 func bm25(q Question, rarity map[string]float64, c Candidate) float64 {

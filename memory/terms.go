@@ -117,12 +117,12 @@ func pairs(w string) []string {
 // content says whether a folded word is worth searching for.
 func content(w string) bool { return !stopWords[w] }
 
-var stopWords = set(`a about after again all also am an and any are as at be
+var stopWords = set(`a about after again all also am an and any anybody anyone anything are as at be
 because been before being both but by can could did didn do does doesn doing
 don down during each few for from further get got had has hasn have haven having
 he her here hers him his how i if in into is isn it its itself just let like ll
-me more most my myself no nor not now of off oh ok okay on once only or other our
-ours out over own really s same she should shouldn so some such t than that the
+me more most much many must my myself no nor not now of off oh ok okay on once only or other our
+ours out over own really s same she should shouldn so some somebody someone something such t than that the
 their theirs them then there these they this those through to too um under until
 up us ve very was wasn we well were weren what when where which while who whom
 whose why will with won would wouldn yeah yes you your yours yourself please tell
