@@ -45,17 +45,17 @@ func ReadHTTPError(resp *http.Response) *HTTPError {
 	const most = 8 << 10
 	e := &HTTPError{Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"))}
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, most)) // what arrived is enough
-	e.Message = vendorMessage(body)
+	e.Message = VendorMessage(body)
 	if e.Message == "" {
 		e.Message = http.StatusText(resp.StatusCode)
 	}
 	return e
 }
 
-// vendorMessage finds the sentence in an error's JSON:
+// VendorMessage finds the sentence in an error's JSON:
 // {"error":{"message":…}} of OpenAI, Anthropic and Google, {"error":…} of Ollama,
 // {"detail":…} of FastAPI and ElevenLabs, {"err_msg":…} of Deepgram.
-func vendorMessage(body []byte) string {
+func VendorMessage(body []byte) string {
 	const most = 300
 	text := strings.TrimSpace(string(body))
 	var known struct {
