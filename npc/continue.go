@@ -1,0 +1,187 @@
+package npc
+
+// continues says how likely it is that the line goes on with the exchange that
+// the speaker just had with an NPC, without naming it.
+func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32) call {
+	no := func(w why) call { return call{why: w, score: 0.1} }
+	// "I ask him about the mill": told of the one who spoke last.
+	if p := c.pronoun(l, fs); p && u.Since <= pronounWindow && !u.DM {
+		return call{score: 0.75, why: whyPronoun}
+	}
+	switch {
+	case u.DM:
+		return no(whyGame) // the game master says "you" to the players
+	case u.Since > longerWindow:
+		return no(whyLate)
+	case l.has.any(set(noise)):
+		return no(whyNoise)
+	}
+	for k := range fs.n {
+		f := &fs.list[k]
+		if f.who == last && f.form.by == byName {
+			return no(whyMention) // spoken of by name: to somebody else
+		}
+		if f.form.by == byHuman && !f.poss {
+			if p := c.place(l, fs, f.lo, f.hi, u); p.score >= 0.5 {
+				return no(whyToHuman)
+			}
+		}
+	}
+	s := l.sentence(0, fs)
+	for s.hi < l.n && s.first >= s.hi {
+		s = l.sentence(s.hi, fs) // "Hm. And where is it?"
+	}
+	all := s
+	for hi := s.hi; hi < l.n; {
+		t := l.sentence(hi, fs)
+		hi = t.hi
+		all.you = all.you || t.you
+		all.asks = all.asks || t.asks
+		all.question = all.question || t.question
+		all.mine = all.mine || t.mine
+		all.third = all.third || t.third
+		if t.asks && !s.asks {
+			s = t // the question is what wants an answer
+		}
+	}
+	deals := l.has.any(set(deal))
+	if l.has.any(set(party)) && !(deals && all.you && all.asks && !l.yourTurn()) {
+		return no(whyParty)
+	}
+	if ooc >= 0.5 {
+		return no(whyOOC)
+	}
+	if l.has.any(set(action)) {
+		return no(whyGame)
+	}
+	if l.has.any(set(dmask)) && !deals {
+		return no(whyGame)
+	}
+	score := float32(0.2)
+	w := whyContinues
+	first := s.first
+	switch {
+	case s.asks && all.you:
+		score += 0.5
+	case s.asks && l.is(first, ask):
+		score += 0.42
+		if l.isAny(first+1, set(aux)) && l.isAny(first+2, set(me, we)) && !deals {
+			score -= 0.3 // "what do I see"
+		}
+		if s.hi-first <= 2 && l.is(first, weak) && !s.question {
+			score -= 0.3
+		}
+	case s.asks && l.is(first, aux):
+		if l.isAny(first+1, set(me, we)) && !deals {
+			score += 0.05 // "can I reach it": for the game master
+		} else {
+			score += 0.4
+		}
+	case s.orders && (l.isAny(first+1, set(me, we)) || all.you):
+		score += 0.45
+	case deals:
+		score += 0.42
+	case all.you:
+		score += 0.38
+	case s.orders:
+		score += 0.3
+	case s.question:
+		score += 0.37 // "the old mill?", "two gold?"
+	}
+	if l.is(s.lo, answer) || l.is(first, answer) {
+		whole := l.hasOnly(set(answer, opener, polite, sirs, weak, thanks))
+		switch {
+		case whole && l.n <= 2 && l.is(0, weak):
+			score += 0.2
+		case whole:
+			score += 0.4
+		default:
+			score += 0.25
+		}
+		w = whyAnswers
+	}
+	if l.has.any(set(polite, thanks)) {
+		score += 0.2
+	}
+	if l.has.has(sirs) {
+		score += 0.3
+	}
+	if u.Asked {
+		score += 0.25
+		if l.n <= 6 && !all.third && score < sure {
+			score += 0.15 // a short line after a question answers it
+		}
+		w = whyAnswers
+	}
+	if all.third && !all.you {
+		score -= 0.15
+		if l.isAny(first, set(third)) {
+			score -= 0.2
+		}
+	}
+	if l.is(s.lo, conj) || l.is(0, conj) {
+		score += 0.05
+	}
+	score -= ooc * 0.5
+	if u.Since > window && score < 0.7 {
+		return no(whyLate)
+	}
+	if u.Since > window {
+		score -= 0.05
+	}
+	p := call{score: min(score, 0.95), why: w}
+	if p.score < sure {
+		p.why = whyWeak
+	}
+	return p
+}
+
+// yourTurn reports whether "you" in the line is a fellow player.
+func (l *line) yourTurn() bool {
+	return l.times(turn) > 0 || l.times(dice) > 0 || l.times(health) > 0
+}
+
+// hasOnly reports whether every word has one of the meanings.
+func (l *line) hasOnly(s meaningSet) bool {
+	for i := range l.n {
+		if !l.words[i].means.any(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// pronoun reports whether the player tells of speaking to him or her.
+func (c *Cast) pronoun(l *line, fs *founds) bool {
+	for i := range l.n {
+		if !l.is(i, third) || !l.isObject(i) {
+			continue
+		}
+		s := l.sentence(i, fs)
+		subject, past := l.teller(&s, fs, i)
+		if subject < 0 || past {
+			continue
+		}
+		if l.isAny(i-1, set(say)) && i-1 > subject-1 && (l.isAny(i+1, set(about, ask, conj)) || l.words[i].stop == ',' || i+1 < s.hi && l.words[i+1].quote) {
+			return true
+		}
+		if l.isTo(i-1) && l.isAny(i-2, set(sayto)) {
+			return true
+		}
+		for j := i + 1; j < min(s.hi, i+6); j++ {
+			if l.is(j, asking) && l.is(j-1, conj) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isObject reports whether the word is him, her or them.
+func (l *line) isObject(i int) bool {
+	switch string(l.full(i)) {
+	case "him", "her", "them", "ihn", "ihm", "ihr", "sie", "le", "les":
+		return true
+	}
+	return false
+}
