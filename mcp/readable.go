@@ -2,8 +2,13 @@ package mcp
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 
 	"github.com/glyphoxa/glyphoxa/mcp/link"
+	"github.com/glyphoxa/glyphoxa/mcp/toon"
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
@@ -24,7 +29,8 @@ func compileOutput(schema json.RawMessage) *jsonschema.Resolved {
 	return r
 }
 
-// readable chooses what a model is shown of a server's answer.
+// readable chooses what a model is shown of a server's answer: its structured form
+// where there is one, as a table where that is shorter, else its text.
 func (h *Host) readable(a link.Answer, output *jsonschema.Resolved) answer {
 	out := answer{text: a.Text, refused: a.Refused}
 	if len(a.Structured) == 0 || a.Refused {
@@ -40,5 +46,47 @@ func (h *Host) readable(a link.Answer, output *jsonschema.Resolved) answer {
 			return out
 		}
 	}
+	if !sameData(a.Text, v) {
+		return out // the server has put it into words of its own
+	}
+	left := h.limits.ListEntries
+	if short := trim(v, &left); left < 0 {
+		b, err := json.Marshal(short)
+		if err != nil {
+			return out
+		}
+		out.text = toon.Shorter(b) + fmt.Sprintf("\n[cut: only the first %d list entries are shown]", h.limits.ListEntries)
+		return out
+	}
+	out.text = toon.Shorter(a.Structured)
 	return out
+}
+
+// sameData reports whether text is no more than the JSON of v, as servers send it
+// for older clients.
+func sameData(text string, v any) bool {
+	if text == "" {
+		return true
+	}
+	var t any
+	return json.Unmarshal([]byte(text), &t) == nil && reflect.DeepEqual(t, v)
+}
+
+// trim drops entries of lists beyond the number left, which it counts down; below
+// zero it has dropped some.
+func trim(v any, left *int) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			if *left--; *left < 0 {
+				return v[:i]
+			}
+			v[i] = trim(v[i], left)
+		}
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			v[k] = trim(v[k], left)
+		}
+	}
+	return v
 }
