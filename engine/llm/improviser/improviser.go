@@ -107,14 +107,19 @@ func (m *Model) answer(r engine.Request) (string, []engine.Call) {
 		Model: m, hearing: h, request: r,
 		dice: rand.New(rand.NewPCG(m.seed, fingerprint(h.heard, m.turns))),
 	}
-	switch {
-	case r.JSON:
+	if r.JSON {
 		return t.selection(), nil
-	case len(h.results) > 0:
-		return t.report()
 	}
-	m.turns++
-	return t.reply()
+	answer := t.report
+	if len(h.results) == 0 {
+		m.turns++
+		answer = t.reply
+	}
+	text, calls := answer()
+	if text == "" && len(calls) == 0 {
+		text = t.line(string(wantsChat), nil) // a silent NPC looks broken
+	}
+	return text, calls
 }
 
 // fingerprint makes the same talk take the same turns.

@@ -24,6 +24,10 @@ const (
 	wantsTopic     intent = "topic" // about somebody or something
 	wantsMore      intent = "more"
 	wantsJoke      intent = "joke"
+	wantsHelp      intent = "help"    // what it can be asked
+	wantsAdvice    intent = "advice"  // what to do
+	wantsFavor     intent = "request" // to do something
+	wantsDoubt     intent = "doubted"
 	wantsThreat    intent = "threatened"
 	wantsInsult    intent = "insulted"
 	wantsPraise    intent = "praised"
@@ -57,6 +61,8 @@ type topic struct {
 	name   string   // as it was said, or as the entity is called
 	words  []string // its content
 	entity *Known   // nil if it is none that is known
+	// introduced is set if the line named it as what it asks about.
+	introduced bool
 }
 
 // understand finds out what the line wants.
@@ -82,7 +88,7 @@ func (t *turn) intent(u *understanding) intent {
 		return wantsGreeting // only the NPC's name was called
 	case wants(wantsSoftware):
 		return wantsSoftware
-	case wants(wantsSecret):
+	case wants(wantsSecret) || t.namesTool():
 		return wantsSecret
 	}
 	if th, ok := t.dicePlease(p); ok {
@@ -116,8 +122,16 @@ func (t *turn) intent(u *understanding) intent {
 		return wantsPrices
 	case wants(wantsOrder) && !wants("really asks"):
 		return wantsOrder
-	case u.question && len(u.topic.words) > 0:
+	case u.question && t.known(*u):
 		return wantsTopic
+	case wants(wantsHelp):
+		return wantsHelp
+	case wants(wantsAdvice):
+		return wantsAdvice
+	case wants(wantsDoubt):
+		return wantsDoubt
+	case wants(wantsFavor) && u.question:
+		return wantsFavor
 	case wants(wantsFarewell):
 		return wantsFarewell
 	case short && strings.HasPrefix(strings.TrimSpace(p), g.no):
@@ -136,7 +150,7 @@ func (t *turn) intent(u *understanding) intent {
 		return wantsYes
 	case short && wants(wantsNo) && !u.question:
 		return wantsNo
-	case len(u.topic.words) > 0 && (u.question || u.topic.entity != nil || has(p, g.about)):
+	case u.topic.introduced && has(p, g.about):
 		return wantsTopic
 	case wants(wantsGreeting):
 		return wantsGreeting
@@ -146,7 +160,29 @@ func (t *turn) intent(u *understanding) intent {
 	return wantsChat
 }
 
-// withoutNames takes the NPC's own name off the ends of a line: there it only
+// namesTool reports whether the line has the name of a tool as only a program
+// would write it.
+func (t *turn) namesTool() bool {
+	heard := strings.ToLower(t.heard)
+	for _, tool := range t.request.Tools {
+		if strings.Contains(tool.Name, "_") && strings.Contains(heard, strings.ToLower(tool.Name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// known reports whether a question is about something: it says so, or the NPC
+// has words of its own for it.
+func (t *turn) known(u understanding) bool {
+	if u.topic.introduced {
+		return len(u.topic.words) > 0
+	}
+	_, ok := t.bestLore(u.words)
+	return ok || t.mentioning(u.words) != nil
+}
+
+// withoutNames takes the NPC's own name off the ends of a line, where it only
 // says who is meant. Elsewhere it is what the line is about.
 func (t *turn) withoutNames(p string) string {
 	words := strings.Fields(p)
@@ -156,27 +192,23 @@ func (t *turn) withoutNames(p string) string {
 			names = append(names, w)
 		}
 	}
-	slices.SortFunc(names, func(a, b []string) int { return len(b) - len(a) })
+	slices.SortStableFunc(names, func(a, b []string) int { return len(b) - len(a) })
 	same := func(a, b []string) bool { return slices.EqualFunc(a, b, alike) }
-	for range 3 {
-		before := len(words)
-		for len(words) > 0 && t.tongue.stop[words[0]] && slices.Contains(t.tongue.questions, "!"+words[0]) {
-			words = words[1:] // "hey", "so", "well"
-		}
-		for _, n := range names {
-			if k := len(n); len(words) >= k && same(words[:k], n) {
-				words = words[k:]
-			}
-			if k := len(n); len(words) >= k && same(words[len(words)-k:], n) && !t.aboutEndsAt(words, len(words)-k) {
-				words = words[:len(words)-k]
-			}
-		}
-		if len(words) == before {
+	first := 0 // behind "hey", "so", "good evening"
+	for first < len(words) && t.tongue.fillers[words[first]] {
+		first++
+	}
+	for _, n := range names {
+		if k := first + len(n); len(words) >= k && same(words[first:k], n) {
+			words = slices.Delete(words, first, k)
 			break
 		}
 	}
-	if len(words) == 0 {
-		return " "
+	for _, n := range names {
+		if k := len(words) - len(n); k >= 0 && same(words[k:], n) && !t.aboutEndsAt(words, k) {
+			words = words[:k]
+			break
+		}
 	}
 	return " " + strings.Join(words, " ") + " "
 }
@@ -198,37 +230,76 @@ func (t *turn) aboutEndsAt(words []string, i int) bool {
 func (t *turn) subject(u understanding) topic {
 	g := t.tongue
 	rest, introduced := after(u.plain, g.about)
-	name := rest
 	if !introduced {
-		rest, name = u.plain, ""
+		rest = u.plain
 	}
-	words := g.content(rest)
-	if len(words) == 0 && introduced {
-		words = g.content(u.plain)
+	head := g.head(rest)
+	words := g.content(head)
+	if introduced && len(words) == 0 {
+		words = u.words
 	}
 	e := t.lore.entity(words)
-	if e == nil && introduced {
-		e = t.lore.entity(g.content(u.plain))
+	if e == nil && !introduced {
+		e = t.lore.entity(u.words)
 	}
-	pointing := slices.ContainsFunc(strings.Fields(u.plain), func(w string) bool { return g.pronouns[w] })
-	if e == nil && pointing && len(words) <= 2 {
+	if (e == nil || e.Kind != "npc" && e.Kind != "player") && t.pointsBack(u, words) {
 		last := t.lastTopic()
-		if len(last.words) > 0 {
-			for _, w := range words {
-				if !slices.Contains(last.words, w) {
-					last.words = append(slices.Clip(last.words), w)
-				}
+		last.words = slices.Clone(last.words)
+		for _, w := range words {
+			if !slices.Contains(last.words, w) {
+				last.words = append(last.words, w)
 			}
-			return last
+		}
+		last.introduced = introduced || last.entity != nil
+		return last
+	}
+	name := tidyName(head, g)
+	switch {
+	case e != nil:
+		name = e.Name
+		words = u.words
+	case !introduced:
+		words = u.words
+	}
+	return topic{name: name, words: words, entity: e, introduced: introduced || e != nil}
+}
+
+// pointsBack reports whether the line says "she" or "there" for what was talked
+// about before. "it" gives way to words that the NPC knows something about.
+func (t *turn) pointsBack(u understanding, words []string) bool {
+	g := t.tongue
+	last := t.lastTopic()
+	if len(last.words) == 0 || len(words) > 2 {
+		return false
+	}
+	all := strings.Fields(u.plain)
+	for i, w := range all {
+		switch {
+		case g.persons[w]:
+			return last.entity == nil || last.entity.Kind == "npc" || last.entity.Kind == "player" || last.entity.Kind == "faction" || last.entity.Kind == ""
+		case g.pronouns[w]:
+			_, known := t.bestLore(words)
+			return !known
+		case g.demonstratives[w] && (i == len(all)-1 || len(words) == 0):
+			_, known := t.bestLore(words)
+			return !known
 		}
 	}
-	if e != nil {
-		name = e.Name
+	return false
+}
+
+// head is the beginning of what follows "tell me about", up to the word that
+// begins to say more about it: "a temple in town" is about a temple.
+func (g *tongue) head(rest string) string {
+	words := strings.Fields(rest)
+	seen := false
+	for i, w := range words {
+		if seen && g.joins[w] {
+			return strings.Join(words[:i], " ")
+		}
+		seen = seen || !g.stop[w]
 	}
-	if name = tidyName(name, g); name == "" {
-		name = tidyName(strings.Join(g.bare(u), " "), g)
-	}
-	return topic{name: name, words: words, entity: e}
+	return strings.Join(words, " ")
 }
 
 // lastTopic is what was talked about before, from memory or from the talk.
@@ -284,9 +355,7 @@ func (t *turn) dicePlease(p string) (throw, bool) {
 		th.expression = "1d2"
 	case has(p, g.wants["check"]):
 		th.expression = "1d20"
-		if m := modifier.FindStringSubmatch(spelled(p)); m != nil {
-			th.expression += map[string]string{"plus": "+", "minus": "-"}[m[1]] + m[2]
-		}
+		th.expression += modifier.FindString(spelled(p))
 	case has(p, g.wants["dice"]):
 		th.expression = "1d6"
 	default:
@@ -314,15 +383,11 @@ func (t *turn) asksRule(u *understanding) bool {
 		// "what does hex do" asks for a rule unless hex is somebody.
 		rest, ok := after(u.plain, []string{"what does"})
 		does := ok && (strings.HasSuffix(u.plain, " do ") || strings.HasSuffix(u.plain, " spell do "))
-		return does && t.lore.entity(g.content(rest)) == nil && !u.pointing(g) && len(strings.Fields(rest)) <= 5
+		return does && t.lore.entity(g.content(rest)) == nil && !t.pointsBack(*u, nil) && len(strings.Fields(rest)) <= 5
 	}
 	framed := has(u.plain, g.ruleFrames)
 	return strong && (u.question || framed) || weak && framed
 }
 
-func (u understanding) pointing(g *tongue) bool {
-	return slices.ContainsFunc(strings.Fields(u.plain), func(w string) bool { return g.pronouns[w] })
-}
-
 // modifier is what is added to a check, as [spelled] leaves it.
-var modifier = regexp.MustCompile(`\b(plus|minus) (\w+)`)
+var modifier = regexp.MustCompile(`[+-]\d{1,3}\b`)

@@ -20,7 +20,8 @@ type library struct {
 type shelf struct {
 	about [][]string // stems of each phrase
 	text  []string   // stems of the text
-	lore  *Lore      // one of these two is set
+	lore  *Lore
+	// known is the entity that this is, or that the lore is about; nil if none.
 	known *Known
 }
 
@@ -49,6 +50,7 @@ func newLibrary(p Persona, t *tongue) *library {
 		}
 		l.lore = append(l.lore, add(s))
 	}
+	defer l.connect()
 	for i := range p.World {
 		e := &p.World[i]
 		s := shelf{known: e, text: t.content(e.Text + " " + strings.Join(e.Facts, " "))}
@@ -65,6 +67,21 @@ func newLibrary(p Persona, t *tongue) *library {
 	}
 	l.usual = math.Log(1 + n)
 	return l
+}
+
+// connect finds the entity that each piece of lore is about: the one whose name
+// stands first among the words that bring it up.
+func (l *library) connect() {
+	for i := range l.lore {
+		s := &l.lore[i]
+		for _, phrase := range s.about {
+			for j := range l.world {
+				if s.known == nil && slices.ContainsFunc(l.world[j].about, func(name []string) bool { return slices.Equal(name, phrase) }) {
+					s.known = l.world[j].known
+				}
+			}
+		}
+	}
 }
 
 func (l *library) weigh(w string) float64 {
@@ -104,27 +121,30 @@ func (l *library) find(shelves []shelf, question []string) []find {
 			best := 0.0
 			for k, phrase := range s.about {
 				m := l.match(w, phrase)
-				if m == 1 {
+				if len(phrase) > 1 && !allIn(phrase, question) {
+					// Of a longer phrase the last word says most: the old mill is a mill.
+					if l.match(w, phrase[len(phrase)-1:]) == 0 {
+						m *= 0.4
+					} else {
+						m *= 0.75
+					}
+				} else if m == 1 {
 					f.exact = true
 				}
-				// What is named first is what it is mostly about; a word of a longer
-				// phrase alone says less than the phrase.
+				// What is named first is what it is mostly about.
 				m *= 1 - 0.04*float64(min(k, 5))
-				if len(phrase) > 1 && !allIn(phrase, question) {
-					m *= 0.6
-				}
 				best = max(best, m)
 			}
 			if best == 0 && slices.Contains(s.text, w) {
 				best = 0.25
-				if s.known != nil { // names do not say what a thing is about
-					best = 0.6
+				if s.lore == nil { // names do not say what a thing is about
+					best = 0.45
 				}
 			}
 			score += best * l.weigh(w)
 		}
 		f.whole = slices.ContainsFunc(s.about, func(phrase []string) bool {
-			return allIn(phrase, question) && (len(phrase) > 1 || s.known != nil)
+			return allIn(phrase, question) && (len(phrase) > 1 || s.lore == nil)
 		})
 		if f.whole {
 			score += 0.3 * total
@@ -207,7 +227,7 @@ func (l *library) covers(s *shelf, e *Known, question []string) bool {
 			continue
 		}
 		has := func(w string) bool {
-			return slices.Contains(s.text, w) || slices.ContainsFunc(s.about, func(p []string) bool { return allIn([]string{w}, p) })
+			return len(words) > 1 && slices.Contains(s.text, w) || slices.ContainsFunc(s.about, func(p []string) bool { return allIn([]string{w}, p) })
 		}
 		if !slices.ContainsFunc(words, func(w string) bool { return !has(w) }) {
 			return true

@@ -29,14 +29,11 @@ func (t *turn) recall(u understanding, bold boldness) string {
 	if len(words) == 0 {
 		words = u.words
 	}
-	if told, ok := t.fromLore(words, u.topic.entity, bold); ok {
+	if told, ok := t.fromLore(words, u.topic.entity, bold, u.where); ok {
 		return told
 	}
 	if e := u.topic.entity; e != nil {
-		if told := t.describe(e, u); told != "" {
-			return told
-		}
-		return t.line("again", nil)
+		return t.describe(e, u)
 	}
 	if e := t.mentioning(words); e != nil && bold == boldly {
 		return t.describe(e, u)
@@ -54,11 +51,15 @@ func (t *turn) mentioning(words []string) *Known {
 }
 
 // fitting is the NPC's own knowledge that fits the words, best first. If they
-// name something in the world, it is only what is about that.
-func (t *turn) fitting(words []string, about *Known, bold boldness) []find {
+// name something in the world, it is only what is about that, and if that is
+// somebody whose whereabouts are asked for, only what names a place.
+func (t *turn) fitting(words []string, about *Known, bold boldness, where bool) []find {
 	var fits []find
 	for _, f := range t.lore.find(t.lore.lore, words) {
-		if bold.accepts(f) && f.score >= 0.6*cmp.Or(best(fits), f.score) && (about == nil || t.lore.covers(f.shelf, about, words)) {
+		if about != nil && (!t.lore.covers(f.shelf, about, words) || where && about.Kind == "npc" && !has(plain(f.shelf.lore.Text), t.tongue.wants["place"])) {
+			continue
+		}
+		if bold.accepts(f) && f.score >= 0.6*cmp.Or(best(fits), f.score) {
 			fits = append(fits, f)
 		}
 	}
@@ -67,8 +68,8 @@ func (t *turn) fitting(words []string, about *Known, bold boldness) []find {
 
 // fromLore tells the best of the NPC's own knowledge that it has not told yet.
 // If all that fits has been told, it repeats the sentence that fits best.
-func (t *turn) fromLore(words []string, about *Known, bold boldness) (string, bool) {
-	fits := t.fitting(words, about, bold)
+func (t *turn) fromLore(words []string, about *Known, bold boldness, where bool) (string, bool) {
+	fits := t.fitting(words, about, bold, where)
 	if len(fits) == 0 {
 		return "", false
 	}
@@ -76,6 +77,7 @@ func (t *turn) fromLore(words []string, about *Known, bold boldness) (string, bo
 		text := f.shelf.lore.Text
 		if !slices.Contains(t.used, text) && !t.justSaid(text) {
 			t.use(text)
+			t.about(f.shelf)
 			return text, true
 		}
 	}
@@ -107,6 +109,13 @@ func (t *turn) fromLore(words []string, about *Known, bold boldness) (string, bo
 	return again + " " + short, true
 }
 
+// about notes what the talk is about now.
+func (t *turn) about(s *shelf) {
+	if s.known != nil {
+		t.topic = topic{name: s.known.Name, words: t.tongue.content(s.known.Name), entity: s.known, introduced: true}
+	}
+}
+
 func best(fits []find) float64 {
 	if len(fits) == 0 {
 		return 0
@@ -120,7 +129,7 @@ func (t *turn) more() string {
 	if len(last.words) == 0 {
 		return t.line("more", nil)
 	}
-	for _, f := range t.fitting(last.words, last.entity, boldly) {
+	for _, f := range t.fitting(last.words, last.entity, boldly, false) {
 		if text := f.shelf.lore.Text; !slices.Contains(t.used, text) {
 			t.use(text)
 			return text
@@ -149,28 +158,35 @@ func (t *turn) describe(e *Known, u understanding) string {
 		}
 	}
 	type statement struct {
-		text  string
-		score float64
+		text    string
+		score   float64
+		answers bool // it has a word that was asked for
 	}
 	var all []statement
+	withheld := false
 	add := func(text string, score float64) {
 		text = t.inOwnMouth(speakable(text, 2))
+		if t.tells(text) {
+			withheld = true
+			return
+		}
 		if text == "" || slices.Contains(t.used, text) || t.justSaid(text) {
 			return
 		}
+		s := statement{text: text, score: score}
 		words := t.tongue.content(text)
 		for _, w := range asked {
 			switch {
 			case slices.Contains(words, w):
-				score++
+				s.score, s.answers = s.score+1, true
 			case slices.ContainsFunc(words, func(x string) bool { return t.tongue.related(x, w) }):
-				score += 0.5
+				s.score, s.answers = s.score+0.5, true
 			}
 		}
 		if u.where && has(plain(text), t.tongue.wants["place"]) {
-			score += 1.2
+			s.score, s.answers = s.score+1.2, true
 		}
-		all = append(all, statement{text, score})
+		all = append(all, s)
 	}
 	add(e.Text, 0.9)
 	for _, f := range e.Facts {
@@ -180,8 +196,11 @@ func (t *turn) describe(e *Known, u understanding) string {
 		add(t.bond(e, b), 0.1)
 	}
 	slices.SortStableFunc(all, func(a, b statement) int { return cmp.Compare(b.score, a.score) })
-	if len(all) == 0 {
-		return ""
+	switch {
+	case len(all) == 0 && withheld:
+		return t.line("secret", nil)
+	case len(all) == 0, !all[0].answers && (len(asked) > 0 || u.where) && slices.Contains(t.used, t.inOwnMouth(speakable(e.Text, 2))):
+		return "" // what is left is no answer
 	}
 	told := all[0].text
 	t.use(told)
@@ -251,12 +270,12 @@ func (t *turn) bestLore(words []string) (find, bool) {
 
 // ownLife answers a question about the NPC itself from its background.
 func (t *turn) ownLife(u understanding) string {
-	if !strings.Contains(u.plain, " "+t.tongue.you+" ") && !strings.Contains(u.plain, " "+t.tongue.your+" ") {
+	if has(u.plain, t.tongue.wants[wantsFavor]) || !strings.Contains(u.plain, " "+t.tongue.you+" ") && !strings.Contains(u.plain, " "+t.tongue.your+" ") {
 		return ""
 	}
 	best, score := "", 0
 	for _, s := range sentences(t.persona.Background) {
-		n := 0
+		n := 1 // any of it answers a question about itself
 		for _, w := range t.tongue.content(s) {
 			if slices.Contains(u.words, w) || slices.ContainsFunc(u.words, func(x string) bool { return t.tongue.related(x, w) }) {
 				n++
@@ -316,6 +335,33 @@ func (t *turn) fromPast(u understanding) string {
 	return t.quote(speaker, line)
 }
 
+// topicsLeft names up to three things of the world that the NPC still has words
+// of its own for.
+func (t *turn) topicsLeft() string {
+	var names []string
+	for i := range t.persona.World {
+		e := &t.persona.World[i]
+		if t.isSelf(topic{entity: e}) {
+			continue
+		}
+		words := t.tongue.content(e.Name)
+		if slices.ContainsFunc(t.fitting(words, e, boldly, false), func(f find) bool { return !slices.Contains(t.used, f.shelf.lore.Text) }) {
+			names = append(names, e.Name)
+		}
+	}
+	t.dice.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	return t.enumerate(names[:min(3, len(names))])
+}
+
+// enumerate is "a, b and c".
+func (t *turn) enumerate(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " " + t.tongue.and + " " + names[last]
+}
+
 // topicsOf names the last three things of the world that lines are about, or
 // says nothing if there are fewer than two.
 func (t *turn) topicsOf(lines []string) string {
@@ -330,15 +376,14 @@ func (t *turn) topicsOf(lines []string) string {
 		return ""
 	}
 	slices.Reverse(names)
-	last := len(names) - 1
-	told := fmt.Sprintf(t.tongue.spoke, strings.Join(names[:last], ", ")+" "+t.tongue.and+" "+names[last])
+	told := fmt.Sprintf(t.tongue.spoke, t.enumerate(names))
 	return strings.TrimSpace(t.line("memory", nil) + " " + told)
 }
 
 // quote tells what somebody said, with the NPC's words for remembering.
 func (t *turn) quote(speaker, line string) string {
 	said := speakable(line, 2)
-	if said == "" {
+	if said == "" || t.tells(said) && !strings.EqualFold(speaker, t.speaker) {
 		return t.line("memory_unknown", nil)
 	}
 	g := t.tongue

@@ -47,7 +47,7 @@ func (t *turn) report() (string, []engine.Call) {
 		}
 	}
 	said = slices.DeleteFunc(said, func(s string) bool { return s == "" })
-	return t.discreet(strings.Join(said, " ")), nil
+	return strings.Join(said, " "), nil
 }
 
 // lastBatch is how many results came of the last round: those whose calls were
@@ -128,11 +128,11 @@ func (t *turn) rolled(v any) string {
 	if rolls := list(v, "rolls"); len(rolls) > 0 {
 		var totals []string
 		for _, r := range rolls {
-			totals = append(totals, text(r, "total", "result"))
+			totals = append(totals, speakable(text(r, "total", "result"), 1))
 		}
 		return t.line("roll", map[string]string{"total": strings.Join(totals, ", ")})
 	}
-	total := text(v, "total", "result", "sum", "value")
+	total := speakable(text(v, "total", "result", "sum", "value"), 1)
 	if total == "" {
 		if s, ok := v.(string); ok {
 			total = speakable(s, 1)
@@ -154,7 +154,7 @@ func (t *turn) drawn(v any) string {
 	if s, ok := v.(string); ok {
 		result = s
 	}
-	if result = speakable(result, 3); result == "" {
+	if result = speakable(result, 3); result == "" || t.tells(result) {
 		return t.line("failed", nil)
 	}
 	return t.line("table", map[string]string{"result": sentenceCase(result)})
@@ -228,7 +228,10 @@ func (t *turn) entities(v any, u understanding) string {
 	if told := t.describe(&e, u); told != "" {
 		return told
 	}
-	return cmp.Or(t.repeated(&e), t.line("more", nil))
+	if len(u.words) > len(u.topic.words) {
+		return t.line("unknown", nil)
+	}
+	return t.repeated(&e)
 }
 
 // repeated says again what is most important about an entity, unless it was

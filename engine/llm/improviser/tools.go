@@ -24,10 +24,6 @@ func (t *turn) choose(u understanding) []engine.Call {
 		return t.searching(u)
 	case wantsTopic:
 		return t.looking(u)
-	case wantsPrices:
-		if _, ok := t.bestLore(cmpWords(u.topic.words, u.words)); !ok && u.topic.entity == nil && t.price(u) == "" {
-			return t.looking(u)
-		}
 	case wantsMore:
 		if last := t.lastTopic(); len(last.words) > 0 && t.nothingLeft(last) {
 			return t.call("query_entities", wishes{"name": last.name})
@@ -61,7 +57,7 @@ func (t *turn) looking(u understanding) []engine.Call {
 		return nil
 	}
 	words, told := cmpWords(u.topic.words, u.words), false
-	for _, f := range t.fitting(words, u.topic.entity, boldly) {
+	for _, f := range t.fitting(words, u.topic.entity, boldly, u.where) {
 		if !slices.Contains(t.used, f.shelf.lore.Text) {
 			return nil
 		}
@@ -75,7 +71,7 @@ func (t *turn) looking(u understanding) []engine.Call {
 		name = u.topic.entity.Name
 	} else if e := t.mentioning(words); e != nil {
 		name = e.Name
-	} else if told || name == "" {
+	} else if told || name == "" || !u.topic.introduced {
 		return nil
 	}
 	return t.call("query_entities", wishes{"name": name})
@@ -83,7 +79,7 @@ func (t *turn) looking(u understanding) []engine.Call {
 
 // nothingLeft reports whether all of the NPC's own words on a topic were said.
 func (t *turn) nothingLeft(about topic) bool {
-	return !slices.ContainsFunc(t.fitting(about.words, about.entity, boldly), func(f find) bool {
+	return !slices.ContainsFunc(t.fitting(about.words, about.entity, boldly, false), func(f find) bool {
 		return !slices.Contains(t.used, f.shelf.lore.Text)
 	})
 }

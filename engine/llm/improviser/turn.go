@@ -24,8 +24,8 @@ const slowTool = 250 // milliseconds
 func (t *turn) reply() (string, []engine.Call) {
 	u := t.understand()
 	calls := t.choose(u)
-	if len(u.topic.words) > 0 && (u.intent == wantsTopic || u.intent == wantsPrices || u.intent == wantsMemory || u.topic.entity != nil) {
-		defer func() { t.topic = u.topic }()
+	if u.topic.entity != nil || len(u.topic.words) > 0 && u.topic.introduced && u.intent == wantsTopic {
+		t.topic = u.topic
 	}
 	if len(calls) > 0 {
 		for _, tool := range t.request.Tools {
@@ -35,7 +35,7 @@ func (t *turn) reply() (string, []engine.Call) {
 		}
 		return "", calls
 	}
-	return t.discreet(t.tell(u)), nil
+	return t.tell(u), nil
 }
 
 // tell answers without tools.
@@ -71,7 +71,15 @@ func (t *turn) tell(u understanding) string {
 		}
 		return cmp.Or(t.recall(u, boldly), t.line("order", nil))
 	case wantsAnswer:
-		return cmp.Or(t.recall(u, boldly), t.ownLife(u), t.unknown(u))
+		if strings.HasPrefix(u.plain, " "+t.tongue.areYou+" ") {
+			return cmp.Or(t.ownLife(u), t.line("self", map[string]string{"self": t.self()}))
+		}
+		return cmp.Or(t.ownLife(u), t.unknown(u))
+	case wantsHelp:
+		if topics := t.topicsLeft(); topics != "" {
+			return t.line("help", map[string]string{"topics": topics})
+		}
+		return t.line("more", nil)
 	case wantsChat:
 		return cmp.Or(t.recall(u, surely), t.line("smalltalk", nil))
 	case wantsJoke:
@@ -110,7 +118,7 @@ func (t *turn) self() string {
 
 func (t *turn) isSelf(s topic) bool {
 	if s.entity != nil {
-		return strings.EqualFold(s.entity.Name, t.persona.Name)
+		return s.entity.Name != "" && strings.EqualFold(s.entity.Name, t.persona.Name)
 	}
 	for _, n := range append([]string{t.persona.Name}, t.persona.Aliases...) {
 		if words := t.tongue.content(n); len(words) > 0 && len(s.words) > 0 && allIn(s.words, words) && allIn(words, s.words) {
@@ -137,12 +145,22 @@ func (t *turn) unknown(u understanding) string {
 // line says something on an occasion: the NPC's own words if it has any, else
 // stock ones; one that was not said lately, and can be filled in.
 func (t *turn) line(occasion string, values map[string]string) string {
-	for _, lines := range [][]string{t.persona.Lines[occasion], t.tongue.lines[occasion]} {
+	own, stock := t.persona.Lines[occasion], t.tongue.lines[occasion]
+	// An NPC with one line of its own does not say it twice running.
+	if len(own) == 1 && t.last(own[0]) {
+		own = nil
+	}
+	for _, lines := range [][]string{own, stock, t.persona.Lines[occasion]} {
 		if template, ok := t.pick(lines, values); ok {
 			return t.fill(template, values)
 		}
 	}
 	return ""
+}
+
+// last reports whether a line was among the last two things said.
+func (t *turn) last(template string) bool {
+	return slices.Contains(t.used[max(0, len(t.used)-2):], template) || t.justSaid(template)
 }
 
 // pick chooses the line that was said longest ago, at random among those that
@@ -237,9 +255,11 @@ func (t *turn) playerName() string {
 	return name
 }
 
-// discreet replaces an answer that would give a secret away. Knowledge that is
-// for telling may touch a secret; saying most of it at once is what must not be.
-func (t *turn) discreet(text string) string {
+// tells reports whether text would give a secret away: it has three of its words
+// and either much of the secret or little else. It is asked of what comes from
+// the world, from tools and from the talk; what the NPC's own file lets it say,
+// its author has weighed.
+func (t *turn) tells(text string) bool {
 	said := t.tongue.content(text)
 	for _, secret := range t.persona.Secrets {
 		words, same := t.tongue.content(secret), 0
@@ -248,9 +268,9 @@ func (t *turn) discreet(text string) string {
 				same++
 			}
 		}
-		if len(words) >= 3 && 10*same >= 6*len(words) {
-			return t.line("secret", nil)
+		if same >= min(3, len(words)) && same > 0 && (5*same >= 2*len(words) || 2*same >= len(said)) {
+			return true
 		}
 	}
-	return text
+	return false
 }

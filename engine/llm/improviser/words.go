@@ -66,9 +66,9 @@ func stem(w string) string {
 	case n > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is"):
 		w = w[:n-1]
 	}
-	for _, ending := range []string{"ings", "ing", "ed", "ly", "er"} {
+	for _, ending := range []string{"ings", "ing", "ed", "ly"} {
 		s, ok := strings.CutSuffix(w, ending)
-		if !ok || len(s) < 3 || !strings.ContainsAny(s, "aeiouyäöü") || ending == "er" && len(s) < 4 {
+		if !ok || len(s) < 3 || !strings.ContainsAny(s, "aeiouyäöü") {
 			continue
 		}
 		if k := len(s); k > 3 && s[k-1] == s[k-2] && !strings.ContainsRune("lsz", rune(s[k-1])) {
@@ -103,7 +103,7 @@ func alike(a, b string) bool {
 	if short < 4 || len(a)-len(b) > 2 || len(b)-len(a) > 2 {
 		return false
 	}
-	if skeleton(a) == skeleton(b) && short >= 5 {
+	if short >= 5 && distance(a, b) <= short/2-1 && skeleton(a) == skeleton(b) {
 		return true
 	}
 	allowed := 0
