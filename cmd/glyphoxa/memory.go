@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/glyphoxa/glyphoxa/memory"
+	"github.com/glyphoxa/glyphoxa/memory/postgres"
 	"github.com/glyphoxa/glyphoxa/memory/sqlite"
 )
 
@@ -136,6 +137,9 @@ func (m *memoryDesk) open(ctx context.Context) (err error) {
 
 // openStore opens what --db names.
 func openStore(ctx context.Context, db string) (memory.Store, error) {
+	if strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://") {
+		return postgres.Open(ctx, db)
+	}
 	if db == "" {
 		base := os.Getenv("XDG_DATA_HOME")
 		if base == "" {

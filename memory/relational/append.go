@@ -177,7 +177,7 @@ func (w *appender) session(ctx context.Context, campaign int64, l memory.Line) (
 	}
 	o, err := findSession(ctx, w.t, campaign, l.Session)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = w.t.exec(ctx, `INSERT INTO session (campaign, key, started) VALUES (?1, ?2, ?3)`, campaign, l.Session, l.At.UnixMicro())
+		err = w.t.exec(ctx, `INSERT INTO session (campaign, key, started) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING`, campaign, l.Session, l.At.UnixMicro())
 		if err == nil {
 			o, err = findSession(ctx, w.t, campaign, l.Session)
 		}
@@ -191,7 +191,7 @@ func (w *appender) session(ctx context.Context, campaign int64, l memory.Line) (
 
 func findSession(ctx context.Context, t *tx, campaign int64, key string) (*openSession, error) {
 	var o openSession
-	err := t.row(ctx, `SELECT id, lines FROM session WHERE campaign = ?1 AND key = ?2`, campaign, key).Scan(&o.id, &o.lines)
+	err := t.row(ctx, `SELECT id, lines FROM session WHERE campaign = ?1 AND key = ?2`+t.d.Locking(), campaign, key).Scan(&o.id, &o.lines)
 	o.before = o.lines
 	return &o, err
 }

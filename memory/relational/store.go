@@ -47,6 +47,9 @@ type Queryer interface {
 type Dialect interface {
 	// SQL rewrites a statement with parameters ?1, ?2, … for the database.
 	SQL(statement string) string
+	// Locking is what a SELECT ends with to make others that write its rows
+	// wait; "" where there is only one writer anyway.
+	Locking() string
 	// Put indexes a row, replacing what was there under its id.
 	Put(ctx context.Context, tx *sql.Tx, in Index, id int64, terms, audience []string) error
 	// Remove takes a row out of an index.

@@ -20,6 +20,9 @@ type dialect struct{}
 
 func (dialect) SQL(statement string) string { return statement }
 
+// Locking is not needed: transactions that write begin by locking the file.
+func (dialect) Locking() string { return "" }
+
 func (d dialect) Put(ctx context.Context, tx *sql.Tx, in relational.Index, id int64, terms, audience []string) error {
 	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO `+string(in)+` (rowid, text, aud) VALUES (?1, ?2, ?3)`,
 		id, strings.Join(terms, " "), strings.Join(audience, " "))
