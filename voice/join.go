@@ -75,6 +75,8 @@ type Conn struct {
 
 	sender   *sender
 	receiver *receiver
+	hearing  *hearing
+	totals   totals
 	status   atomic.Pointer[Status]
 
 	// nudge has a token when something below changed; more would say the same.
@@ -132,7 +134,8 @@ func Join(ctx context.Context, s Server, opts *Options) (*Conn, error) {
 	if c.sender, err = newSender(c.opts.Pacer, c.setSpeaking); err != nil {
 		return nil, err
 	}
-	c.receiver = newReceiver(c.deliver)
+	c.hearing = newHearing()
+	c.receiver = newReceiver(c.hearing.add)
 	life, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	c.cancel = cancel
 	c.tasks.Go(func() {

@@ -76,6 +76,13 @@ func (v *Voice) Flush() int {
 	return n
 }
 
+// Pending is how many frames have been played and neither sent nor flushed.
+func (v *Voice) Pending() int {
+	v.mix.mu.Lock()
+	defer v.mix.mu.Unlock()
+	return v.pending
+}
+
 // Close drops what is left and takes the voice out of the call.
 func (v *Voice) Close() {
 	v.Flush()
@@ -96,6 +103,7 @@ type mixer struct {
 	voices []*Voice
 	hold   int // frames for which the last loudest priority still counts
 	top    int // that priority
+	over   bool
 	sum    [pcm.FrameSize]float32
 	// work holds a token when there may be something to mix.
 	work chan struct{}
@@ -115,9 +123,23 @@ func (m *mixer) wake() {
 func (m *mixer) add(priority int) *Voice {
 	v := &Voice{mix: m, priority: priority, gain: 1, space: make(chan struct{}, 1)}
 	m.mu.Lock()
-	m.voices = append(m.voices, v)
-	m.mu.Unlock()
+	defer m.mu.Unlock()
+	if v.closed = m.over; !v.closed {
+		m.voices = append(m.voices, v)
+	}
 	return v
+}
+
+// close ends all voices, and those that come later.
+func (m *mixer) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.over = true
+	for _, v := range m.voices {
+		v.closed = true
+		v.room()
+	}
+	m.voices = nil
 }
 
 func (m *mixer) remove(v *Voice) {

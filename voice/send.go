@@ -69,6 +69,7 @@ func newSender(p *Pacer, speaking func(bool)) (*sender, error) {
 
 // close ends the encoder and takes the sender from the pacer.
 func (s *sender) close() {
+	s.mix.close()
 	close(s.stop)
 	s.tasks.Wait()
 	s.pacer.remove(s)

@@ -283,10 +283,11 @@ func (h *holding) do(ctx context.Context, a action) error {
 		return h.openLine(ctx, a)
 	case lineResumed:
 		h.attempts = 0
+		h.poke()
 		if h.line != nil {
 			h.line.flagged = false // a new socket does not know
+			return h.flag(ctx, true)
 		}
-		h.poke()
 	case speaker:
 		h.receiver.meet(a.ssrc, a.user)
 	case gone:
@@ -339,7 +340,7 @@ func (h *holding) openUDP(ctx context.Context, d discover) error {
 }
 
 // openLine lets sound flow.
-func (h *holding) openLine(_ context.Context, o openLine) error {
+func (h *holding) openLine(ctx context.Context, o openLine) error {
 	if h.udp == nil {
 		return fmt.Errorf("%w: a session description before we know our address", errStuck)
 	}
@@ -359,6 +360,13 @@ func (h *holding) openLine(_ context.Context, o openLine) error {
 			dead <- err
 		}
 	})
+	// The server cuts off who sends sound without having said so, and tells the
+	// others whose sound it is: both before the first packet. What is true is
+	// said next.
+	if err := h.flag(ctx, true); err != nil {
+		return err
+	}
+	h.poke()
 	h.sender.line.Store(h.line)
 	h.change(func(s *Status) { s.Live, s.Mode, s.Endpoint = true, o.mode, h.session.server.Endpoint })
 	select {
@@ -367,7 +375,6 @@ func (h *holding) openLine(_ context.Context, o openLine) error {
 		close(h.joined)
 	}
 	h.log.Info("voice: connected", "endpoint", h.session.server.Endpoint, "mode", o.mode, "dave", dave.Version)
-	h.poke() // somebody may be speaking already
 	return nil
 }
 
@@ -381,5 +388,9 @@ func (h *holding) closeLine() {
 		h.udp.Close()
 	}
 	h.lineTasks.Wait()
+	if h.line != nil {
+		h.totals.sent.Add(h.line.sent.Load())
+		h.totals.unsent.Add(h.line.unsent.Load())
+	}
 	h.udp, h.line, h.found, h.dead = nil, nil, nil, nil
 }
