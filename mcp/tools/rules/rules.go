@@ -142,7 +142,10 @@ var shipped = sync.OnceValues(func() ([]*Entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		kind := strings.TrimSuffix(path.Base(name), ".yaml")
+		kind := kinds[strings.TrimSuffix(path.Base(name), ".yaml")]
+		if kind == "" {
+			continue // a part of the spells
+		}
 		var list []authored
 		dec := yaml.NewDecoder(strings.NewReader(string(b)))
 		dec.KnownFields(true)
@@ -150,10 +153,11 @@ var shipped = sync.OnceValues(func() ([]*Entry, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		for _, a := range list {
-			all = append(all, a.entries(kinds[kind])...)
+			all = append(all, a.entries(kind)...)
 		}
 	}
-	return all, nil
+	spells, err := readSpells()
+	return append(all, spells...), err
 })
 
 // kinds maps data files to the kind of their entries.
