@@ -91,8 +91,8 @@ const (
 	maxTimeout = 10 * time.Minute
 )
 
-// check says what is wrong with a server's configuration.
-func (c ServerConfig) check() error {
+// Check says what is wrong with a server's configuration.
+func (c ServerConfig) Check() error {
 	if err := checkServerName(c.Name); err != nil {
 		return err
 	}

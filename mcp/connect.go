@@ -30,7 +30,7 @@ func (h *Host) Connect(ctx context.Context, servers []ServerConfig) error {
 		errs = append(errs, fmt.Errorf("%d servers, at most %d", len(servers), maxServers))
 	}
 	for _, c := range servers {
-		errs = append(errs, c.check())
+		errs = append(errs, c.Check())
 		if listed[c.Name] {
 			errs = append(errs, fmt.Errorf("server %q is there twice", c.Name))
 		}
