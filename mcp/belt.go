@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/glyphoxa/glyphoxa/mcp/find"
 	"github.com/glyphoxa/glyphoxa/mcp/gauge"
 )
 
@@ -54,6 +55,9 @@ type Belt struct {
 
 	steps   atomic.Int32
 	tainted atomic.Pointer[string] // name of the tool whose result was not trusted
+
+	foundMu sync.Mutex // guards found
+	found   []Tool     // brought in by find_tools, in the order of their finding
 }
 
 // A beltSet is the part of a belt that many turns may share. It is immutable.
@@ -63,16 +67,31 @@ type beltSet struct {
 	tame    []Tool   // those that change nothing
 	hidden  []Hidden
 	active  []string // constraints that narrowed it
+
+	// deferred entries are not among tools until find_tools finds them; index
+	// searches them. Both are nil where all are shown.
+	deferred []*entry
+	index    *find.Index
 }
 
 // Tools returns what a model may be offered now, in a stable order. The slice is
 // shared: do not change it. After a result that is not trusted it holds only
-// tools that change nothing.
+// tools that change nothing; what [FindTools] found comes last.
 func (b *Belt) Tools() []Tool {
-	if b.tainted.Load() != nil {
-		return b.set.tame
+	tainted := b.tainted.Load() != nil
+	if b.set.index == nil {
+		if tainted {
+			return b.set.tame
+		}
+		return b.set.tools
 	}
-	return b.set.tools
+	b.foundMu.Lock()
+	defer b.foundMu.Unlock()
+	tools := slices.Concat(b.set.tools, b.found)
+	if tainted {
+		tools = slices.DeleteFunc(tools, func(t Tool) bool { return !t.ReadOnly })
+	}
+	return tools
 }
 
 // Hidden returns the tools of the whitelist that are not on the belt, by name.
@@ -146,6 +165,9 @@ func (h *Host) beltSet(g Grant, active uint64, now time.Time) *beltSet {
 		}
 	}
 	slices.SortFunc(s.hidden, func(x, y Hidden) int { return strings.Compare(x.Name, y.Name) })
+	if g.Tier != Fast {
+		s.lazily(h.lazyAbove) // a search is a round more than the fast tier has time for
+	}
 	return s
 }
 

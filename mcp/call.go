@@ -20,9 +20,18 @@ import (
 // The result's Text is always something to tell the model, also when Err is set.
 func (b *Belt) Call(ctx context.Context, name string, args json.RawMessage) Result {
 	start := time.Now()
-	e, args, err := b.admit(name, args)
 	var r Result
+	var e *entry
+	var err error
+	asked := name == FindTools && b.set.index != nil
+	if !asked {
+		e, args, err = b.admit(name, args)
+	} else if n := b.steps.Add(1); int(n) > b.host.limits.ToolSteps {
+		err = tooMany(n - 1)
+	}
 	switch {
+	case err == nil && asked:
+		r = b.search(args)
 	case err != nil:
 		r = failure(err)
 	case e.Writes && b.grant.Writes == WriteDry:
@@ -58,7 +67,7 @@ func failure(err error) Result {
 
 // admit decides whether a call may happen, by everything but the tool's word.
 func (b *Belt) admit(name string, args json.RawMessage) (*entry, json.RawMessage, error) {
-	e := find(b.set.entries, name)
+	e := lookUp(b.set.entries, name)
 	if e == nil {
 		for _, h := range b.set.hidden {
 			if h.Name == name {
@@ -80,13 +89,17 @@ func (b *Belt) admit(name string, args json.RawMessage) (*entry, json.RawMessage
 		return e, args, tell(ErrHidden, "%s is not available now: %s.", name, now.block)
 	}
 	if n := b.steps.Add(1); int(n) > b.host.limits.ToolSteps {
-		return e, args, tell(ErrSteps, "No more tools in this turn: %d calls were made. Answer with what you have.", n-1)
+		return e, args, tooMany(n - 1)
 	}
 	checked, err := now.args.check(args)
 	if err != nil {
 		return now, args, err
 	}
 	return now, checked, nil
+}
+
+func tooMany(calls int32) error {
+	return tell(ErrSteps, "No more tools in this turn: %d calls were made. Answer with what you have.", calls)
 }
 
 // unknown tells a model that it has no such tool, and what it may have meant.

@@ -122,10 +122,10 @@ func newCatalog(entries []*entry) *catalog {
 	return &catalog{entries}
 }
 
-func (c *catalog) find(name string) *entry { return find(c.entries, name) }
+func (c *catalog) find(name string) *entry { return lookUp(c.entries, name) }
 
-// find looks a name up in entries that are sorted by name.
-func find(entries []*entry, name string) *entry {
+// lookUp finds a name in entries that are sorted by name.
+func lookUp(entries []*entry, name string) *entry {
 	i, ok := slices.BinarySearchFunc(entries, name, func(e *entry, n string) int { return strings.Compare(e.Name, n) })
 	if !ok {
 		return nil

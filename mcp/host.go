@@ -28,6 +28,9 @@ type HostOptions struct {
 	Limits Limits
 	// Constraints narrow belts by what is talked about.
 	Constraints []Constraint
+	// LazyAbove is how many tokens the tools of a belt may cost before those of
+	// servers have to be asked for with [FindTools]. Zero means always to show all.
+	LazyAbove int
 	// Dir keeps what must outlive the program: approved definitions, measurements
 	// and the servers' own directories. "" keeps nothing.
 	Dir string
@@ -45,8 +48,11 @@ type Host struct {
 	cache   *cache
 	dir     string
 	version string
-	pins    *trust.Book
-	meters  meters
+
+	lazyAbove int
+
+	pins   *trust.Book
+	meters meters
 
 	ctx    context.Context // of everything that outlives a call; ends with Close
 	cancel context.CancelCauseFunc
@@ -73,12 +79,15 @@ func NewHost(o HostOptions) (*Host, error) {
 		return nil, err
 	}
 	h := &Host{
-		log:     o.Log,
-		onCall:  o.OnCall,
-		limits:  o.Limits.filled(),
-		narrow:  narrow,
-		cache:   newCache(),
-		dir:     o.Dir,
+		log:    o.Log,
+		onCall: o.OnCall,
+		limits: o.Limits.filled(),
+		narrow: narrow,
+		cache:  newCache(),
+		dir:    o.Dir,
+
+		lazyAbove: o.LazyAbove,
+
 		version: cmp.Or(o.Version, "dev"),
 		meters:  meters{byKey: map[string]*meter{}},
 		servers: map[string]*server{},
@@ -137,6 +146,9 @@ func (h *Host) Add(tools ...Builtin) error {
 func builtinEntry(b Builtin) (*entry, error) {
 	if err := checkToolName(b.Name); err != nil {
 		return nil, err
+	}
+	if b.Name == FindTools {
+		return nil, fmt.Errorf("tool %q: the name is taken by the host", b.Name)
 	}
 	if b.Call == nil {
 		return nil, fmt.Errorf("tool %q: no function to call", b.Name)

@@ -50,15 +50,15 @@ const (
 // through the eyes of NPC, so that no argument can widen what it may know.
 type Caller struct {
 	// Campaign is the campaign's id.
-	Campaign string
+	Campaign string `json:"campaign,omitempty"`
 	// Session is the running session's id.
-	Session string
+	Session string `json:"session,omitempty"`
 	// NPC is the entity id of the character; "" is the game master.
-	NPC string
+	NPC string `json:"npc,omitempty"`
 	// Speaker is who asked: a player's id.
-	Speaker string
+	Speaker string `json:"speaker,omitempty"`
 	// Turn numbers the turn within the session.
-	Turn uint64
+	Turn uint64 `json:"turn,omitempty"`
 }
 
 // A Builtin is a tool that runs in this process, called directly.
