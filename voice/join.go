@@ -33,9 +33,9 @@ type Options struct {
 	// Pacer sends for several calls. Nil starts one for this call.
 	Pacer *Pacer
 	// Rejoin asks the main gateway to join the channel anew, for when a session
-	// cannot be resumed; what it answers is to be given to [Conn.Move]. Nil
-	// means that such a call ends.
-	Rejoin func(ctx context.Context) error
+	// cannot be resumed, and waits for what it says. Nil means that such a call
+	// ends.
+	Rejoin func(ctx context.Context) (Server, error)
 	// AllowPlain permits a call that is not end-to-end encrypted. Leave it off.
 	AllowPlain bool
 }
@@ -256,11 +256,15 @@ func (c *Conn) run(ctx context.Context, s Server) error {
 		if ourMistake(err) {
 			c.opts.Log.Error("voice: this is a fault of this program, please report it", "error", err)
 		}
-		limit := time.Duration(0)
 		switch d := after(err); {
 		case errors.Is(err, errMoved):
+			s, _ = c.await(ctx, 0)
 		case d == leave:
-			limit = followTime
+			next, ok := c.await(ctx, followTime)
+			if !ok {
+				return err
+			}
+			s = next
 		case d == refuse:
 			return err
 		default:
@@ -271,19 +275,30 @@ func (c *Conn) run(ctx context.Context, s Server) error {
 			}
 			rejoins = append(rejoins, now)
 			c.opts.Log.Info("voice: joining anew", "because", err)
-			c.change(func(st *Status) { st.Rejoins++ })
-			if again := c.opts.Rejoin(ctx); again != nil {
-				return fmt.Errorf("%w: joining anew: %w", err, again)
+			next, again := c.rejoin(ctx)
+			if again != nil {
+				return fmt.Errorf("%w; joining anew: %w", err, again)
 			}
-			limit = rejoinTime
+			s = next
 		}
-		next, ok := c.await(ctx, limit)
-		if !ok {
-			return err
-		}
-		s = next
-		c.opts.Log.Info("voice: following to another server", "endpoint", s.Endpoint)
+		c.opts.Log.Info("voice: following", "endpoint", s.Endpoint)
 	}
+}
+
+// rejoin gets a new session from the main gateway.
+func (c *Conn) rejoin(ctx context.Context) (Server, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, rejoinTime, ErrTimeout)
+	defer cancel()
+	c.change(func(st *Status) { st.Rejoins++ })
+	s, err := c.opts.Rejoin(ctx)
+	if err != nil {
+		return Server{}, err
+	}
+	// The same news may have come as a move, or newer ones.
+	if next, ok := c.await(ctx, 0); ok {
+		s = next
+	}
+	return s, nil
 }
 
 // await waits for the server to move to.

@@ -116,7 +116,8 @@ func (h *holding) socket(ctx context.Context) error {
 	h.beat = time.NewTicker(time.Hour) // until the server says how often
 	defer h.beat.Stop()
 
-	reading, stop := context.WithCancel(ctx)
+	// Reading ends after the farewell: ending it would end the socket at once.
+	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var reader sync.WaitGroup
 	defer reader.Wait()
 	defer stop()
@@ -147,8 +148,7 @@ func (h *holding) socket(ctx context.Context) error {
 				err = errors.New("voice: the server stopped answering in the handshake")
 			}
 		case <-ctx.Done():
-			code := websocket.StatusNormalClosure
-			_ = ws.Close(code, "")
+			_ = ws.Close(websocket.StatusNormalClosure, "")
 			return context.Cause(ctx)
 		}
 		if err != nil {

@@ -25,6 +25,7 @@ type call struct {
 	members map[uint64]*member
 	// waiting are transitions that are not executed yet.
 	waiting map[uint16]*waiting
+	spoil   uint8 // opcode of the next message to be altered
 }
 
 // waiting is who has yet to be ready for a transition.

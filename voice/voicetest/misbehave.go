@@ -59,6 +59,15 @@ func (s *Server) Spoil(channel, user uint64, op uint8) {
 	s.with(channel, user, func(m *member) { m.spoil = op })
 }
 
+// SpoilNext alters the next message of an opcode to whoever gets one.
+func (s *Server) SpoilNext(channel uint64, op uint8) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.calls[channel]; c != nil {
+		c.spoil = op
+	}
+}
+
 // SilenceUDP makes the server deaf and dumb to datagrams, or ends that.
 func (s *Server) SilenceUDP(on bool) {
 	s.mu.Lock()

@@ -101,9 +101,7 @@ func NewServer(o *Options) (*Server, error) {
 		return nil, err
 	}
 	s.pem = text
-	pool := x509.NewCertPool()
-	pool.AddCert(certificate.Leaf)
-	s.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
+	s.client = Trust(s)
 
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -166,6 +164,15 @@ func (s *Server) HTTP() *http.Client { return s.client }
 // Certificate is that certificate, in PEM form: for NODE_EXTRA_CA_CERTS.
 func (s *Server) Certificate() []byte { return s.pem }
 
+// Trust is a client that trusts the certificates of several servers.
+func Trust(servers ...*Server) *http.Client {
+	pool := x509.NewCertPool()
+	for _, s := range servers {
+		pool.AppendCertsFromPEM(s.pem)
+	}
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
+}
+
 // Admit lets a user join a channel.
 func (s *Server) Admit(guild, channel, user uint64) Ticket {
 	t := Ticket{Session: rand.Text(), Token: rand.Text(), Endpoint: s.endpoint}
@@ -208,8 +215,8 @@ func (s *Server) deliver(c *call, list []Delivery) {
 		}
 		if d.Binary != nil {
 			b := d.Binary
-			if m.spoil != 0 && m.spoil == d.Op {
-				m.spoil = 0
+			if d.Op == m.spoil || d.Op == c.spoil {
+				m.spoil, c.spoil = 0, 0
 				b = append([]byte(nil), b...)
 				b[len(b)-40] ^= 1
 			}
