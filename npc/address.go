@@ -292,6 +292,9 @@ func (c *Cast) group(l *line, fs *founds, k int) group {
 		if i != f.lo || !joined {
 			break
 		}
+		if f.form.by == byHuman && i == g.hi && f.hi < l.n && l.words[f.hi-1].stop == 0 && !l.is(f.hi, conj) {
+			break // "Bartok, Mira here wants a room": a new clause
+		}
 		g.hi = f.hi
 		g.npc = g.npc || f.form.by != byHuman
 		g.next++

@@ -328,7 +328,7 @@ func (c *Cast) listen() {
 			case h.n < 2:
 				continue
 			case h.weight < 30:
-				h.least = 0.93
+				h.least = 0.92
 			case h.weight < 40:
 				h.least = 0.86
 			case h.weight < 50:

@@ -45,7 +45,7 @@ func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32
 		}
 	}
 	deals := l.has.any(set(deal))
-	if l.has.any(set(party)) && !(deals && all.you && all.asks && !l.yourTurn()) {
+	if l.amongPlayers(all.you) || anybody(l, s.first) {
 		return no(whyParty)
 	}
 	if ooc >= 0.5 {
@@ -54,7 +54,7 @@ func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32
 	if l.has.any(set(action)) {
 		return no(whyGame)
 	}
-	if l.has.any(set(dmask)) && !deals {
+	if l.has.any(set(dmask)) && !(deals && all.you) {
 		return no(whyGame)
 	}
 	score := float32(0.2)
@@ -87,6 +87,8 @@ func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32
 		score += 0.3
 	case s.question:
 		score += 0.37 // "the old mill?", "two gold?"
+	case all.mine && l.n >= 3 && !l.has.has(musing) && !all.third:
+		score += 0.36 // "my father died in that war"
 	}
 	if l.is(s.lo, answer) || l.is(first, answer) {
 		whole := l.hasOnly(set(answer, opener, polite, sirs, weak, thanks))
@@ -113,8 +115,12 @@ func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32
 		}
 		w = whyAnswers
 	}
-	if all.third && !all.you {
-		score -= 0.15
+	if all.third && !all.you && !deals {
+		// "where did he go" asks after somebody else; "what is he hiding" is
+		// about the NPC.
+		if !(s.asks && (placeAsks(l, first) || pastAsks(l, first))) {
+			score -= 0.15
+		}
 		if l.isAny(first, set(third)) {
 			score -= 0.2
 		}
@@ -136,9 +142,70 @@ func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32
 	return p
 }
 
-// yourTurn reports whether "you" in the line is a fellow player.
-func (l *line) yourTurn() bool {
-	return l.times(turn) > 0 || l.times(dice) > 0 || l.times(health) > 0
+// anybody reports whether the word asks the people around: anyone, somebody.
+func anybody(l *line, i int) bool {
+	if i >= l.n {
+		return false
+	}
+	switch string(l.full(i)) {
+	case "anyone", "anybody", "someone", "somebody", "jemand", "alguien":
+		return true
+	}
+	return false
+}
+
+// amongPlayers reports whether the players talk to each other. "Should we" is
+// theirs, but "should we trust you" is not.
+func (l *line) amongPlayers(toYou bool) bool {
+	if !l.has.has(party) {
+		return false
+	}
+	for i := 0; i < l.n; {
+		if !l.is(i, party) {
+			i++
+			continue
+		}
+		ours := false
+		for ; l.is(i, party); i++ {
+			ours = ours || l.is(i, we)
+		}
+		if !ours {
+			return true
+		}
+	}
+	if !toYou {
+		return true
+	}
+	for i := range l.n {
+		if l.is(i, you) && !l.isAny(i, set(party, thanks)) {
+			return false
+		}
+	}
+	return true
+}
+
+// pastAsks reports whether the helping verb at i asks of the past: did, was.
+func pastAsks(l *line, i int) bool {
+	if i+1 >= l.n {
+		return false
+	}
+	switch string(l.full(i)) {
+	case "did", "was", "had", "were":
+		return l.is(i+1, third) && string(l.full(min(i+2, l.n-1))) != "just"
+	}
+	return false
+}
+
+// placeAsks reports whether the question word at i asks where, when or who.
+func placeAsks(l *line, i int) bool {
+	if i >= l.n {
+		return false
+	}
+	switch string(l.full(i)) {
+	case "where", "where's", "where'd", "when", "who", "who's", "which", "wo", "wohin", "wann", "wer", "donde", "adonde", "cuando", "quien":
+		return true
+	}
+	return false
 }
 
 // hasOnly reports whether every word has one of the meanings.
@@ -154,7 +221,7 @@ func (l *line) hasOnly(s meaningSet) bool {
 // pronoun reports whether the player tells of speaking to him or her.
 func (c *Cast) pronoun(l *line, fs *founds) bool {
 	for i := range l.n {
-		if !l.is(i, third) || !l.isObject(i) {
+		if !l.isObject(i) {
 			continue
 		}
 		s := l.sentence(i, fs)

@@ -56,6 +56,10 @@ func (c *Cast) find(l *line, fs *founds, last int) {
 			continue
 		}
 		hi := i + len(f.words)
+		if f.by != byHuman && hi-i < 3 && l.covered(i, hi) {
+			i = hi
+			continue // "oh my lord"
+		}
 		fs.add(found{lo: i, hi: hi, form: f, who: c.only(f, last), alike: 1, poss: poss})
 		i = hi
 	}

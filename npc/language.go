@@ -49,6 +49,7 @@ const (
 	order
 	polite
 	verb
+	clause
 	give
 	say
 	sayto
@@ -65,6 +66,7 @@ const (
 	sirs
 	answer
 	weak
+	musing
 	deal
 	party
 	dmask
@@ -95,8 +97,8 @@ const (
 // sections are the names of the meanings in a table's headings.
 var sections = [meanings]string{
 	"inert", "opener", "greeting", "formal", "thanks", "you", "third", "me", "we", "other", "ask", "aux", "be", "does", "det", "that",
-	"prep", "stranded", "conj", "order", "polite", "verb", "give", "say", "sayto", "says", "asking", "turnto", "buy", "will",
-	"character", "about", "honor", "everyone", "crowd", "sirs", "answer", "weak", "deal", "party", "dmask", "action", "number",
+	"prep", "stranded", "conj", "order", "polite", "verb", "clause", "give", "say", "sayto", "says", "asking", "turnto", "buy", "will",
+	"character", "about", "honor", "everyone", "crowd", "sirs", "answer", "weak", "musing", "deal", "party", "dmask", "action", "number",
 	"whole", "deepnot", "dice", "health", "turn", "app", "food", "time", "meta", "noise", "rules", "rulesask", "rulesonly",
 	"memory", "world", "roll", "deep", "xcard", "software",
 }

@@ -284,6 +284,12 @@ func (l *line) look(lx *lexicon) {
 			}
 		}
 	}
+	for i := range l.n - min(1, l.n) {
+		// "two d six", as recognisers write 2d6.
+		if w := l.full(i); len(w) == 1 && w[0] == 'd' && l.words[i+1].number && l.words[i].stop == 0 {
+			l.words[i].die, l.words[i+1].die = true, true
+		}
+	}
 	for _, h := range hits[:n] {
 		if l.covered(int(h.lo), int(h.hi)) {
 			continue

@@ -4,6 +4,9 @@ package npc
 // Bartok about the mill", "Mira turns to the barkeep and says". It is a call
 // with a score of 0 where there is none.
 func (c *Cast) narration(l *line, fs *founds, s *sentence, lo, hi int) call {
+	if lo > 0 && l.words[lo-1].stop != 0 {
+		return call{} // "I ask you, Bartok"
+	}
 	subject, past := l.teller(s, fs, lo)
 	if subject < 0 {
 		return call{}
@@ -57,7 +60,7 @@ func (c *Cast) narration(l *line, fs *founds, s *sentence, lo, hi int) call {
 	}
 	// "I order an ale from Bartok"
 	if l.isFrom(k) && l.hasIn(subject, lo, set(buy)) {
-		return call{score: 0.6, why: whyNarrated}
+		return call{score: 0.5, why: whyNarrated}
 	}
 	return call{}
 }
@@ -126,7 +129,7 @@ func (l *line) teller(s *sentence, fs *founds, lo int) (at int, past bool) {
 			return -1, false
 		}
 	}
-	if l.hasIn(at, lo, set(party, deepnot)&^(set(deepnot))) {
+	if l.hasIn(at, lo, set(party)) {
 		return -1, false
 	}
 	for i := at + 1; i < lo; i++ {
@@ -174,9 +177,9 @@ func (l *line) turnsTo(i int) bool {
 // past1 reports whether the word is a telling verb's past.
 func past1(l *line, i int) bool {
 	switch string(l.full(i)) {
-	case "told", "said", "spoke", "was", "were", "had", "have", "went", "hab", "habe", "hatte", "haben", "pregunte", "dije":
+	case "told", "said", "spoke", "asked", "talked", "whispered", "mentioned", "shouted", "greeted", "questioned", "thanked", "warned", "promised", "informed", "begged", "explained", "lied", "apologized",
+		"gefragt", "gesagt", "erzahlt", "gesprochen", "fragte", "sagte", "pregunte", "dije", "hable", "preguntado", "dicho", "hablado":
 		return true
 	}
-	t := l.full(i)
-	return l.lang.tag == "en" && len(t) > 4 && t[len(t)-2] == 'e' && t[len(t)-1] == 'd'
+	return false
 }

@@ -195,6 +195,10 @@ func (c *Cast) place(l *line, fs *founds, lo, hi int, u Utterance) call {
 			to(0.25, whyMention)
 		}
 	case asObject:
+		// "do you think Bartok", at the end, asks him.
+		if ri == atEnd && l.is(lo-1, clause) && s.asks && s.you && whatAsks(l, s.first) && !l.is(lo-1, give) {
+			to(0.75, whyCalled)
+		}
 		if ri == atEnd && l.isAny(lo-1, set(that)) && directed && !title {
 			to(0.5, whyUnclear)
 		}
@@ -235,6 +239,9 @@ func (l *line) left(s *sentence, fs *founds, lo int, title bool) left {
 	k := lo - 1
 	// "my good barkeep", "dear old Bartok"
 	for k >= s.lo && l.is(k, honor) && l.words[k].stop == 0 && k > lo-4 {
+		if l.covered(k, k+1) {
+			return asObject // "good old Bartok"
+		}
 		k--
 	}
 	if k < lo-1 && k >= s.lo && l.is(k, asObjectWord(title)) {
@@ -272,9 +279,16 @@ func (l *line) left(s *sentence, fs *founds, lo int, title bool) left {
 	case l.is(k, stranded):
 		return midway
 	case l.is(k, conj):
+		if l.isAny(k-1, set(me, we, you, third, other)) {
+			return asObject // "me and Bartok go way back"
+		}
 		return joined
+	case l.is(k, clause) && l.right(s, fs, lo, fs.at(lo).hi) != atEnd:
+		return asObject // "do you think Bartok is": the one the clause is about
 	case l.isAny(k, set(det, prep, that)):
 		return asObject
+	case l.is(k, verb) && l.isAny(k-1, set(det, you)) && l.words[k-1].stop == 0 && !l.isSubject(k-1) && !says2(l, k-1):
+		return midway // "your hand, Bartok": a thing, not what is done
 	case l.is(k, verb):
 		// "what do you want Bartok": the verb has its object already.
 		if l.is(s.first, ask) && l.isAny(s.first+1, set(aux)) && l.isAny(s.first+2, set(you, me, we)) && !l.is(k, give) && s.first+2 < k && whatAsks(l, s.first) {
@@ -288,6 +302,16 @@ func (l *line) left(s *sentence, fs *founds, lo int, title bool) left {
 		return asObject
 	}
 	return midway
+}
+
+// says2 reports whether the word is you itself, which may do what follows, and
+// not your.
+func says2(l *line, i int) bool {
+	switch string(l.full(i)) {
+	case "you", "ya", "thou", "du", "ihr", "tu", "usted", "you'll", "you'd", "you've", "you're":
+		return true
+	}
+	return false
 }
 
 // asObjectWord is the meaning of words after which an honour is part of a thing.
@@ -368,6 +392,8 @@ func (l *line) speech(s *sentence, fs *founds, i int) bool {
 	switch m := w.means; {
 	case m.any(set(polite, thanks)):
 		return true
+	case m.has(clause) && m.has(prep): // "Bartok if you lie to me"
+		return s.you || s.mine && s.question
 	case m.has(ask):
 		// "Bartok who keeps the inn": a clause about him.
 		if relative(l, i) && !s.question && (l.predicate(s, i+1)) {
@@ -399,7 +425,7 @@ func (l *line) speech(s *sentence, fs *founds, i int) bool {
 // relative reports whether the question word at i may also begin a clause.
 func relative(l *line, i int) bool {
 	switch string(l.str(i)) {
-	case "who", "which", "that", "whose", "der", "die", "das", "que", "quien":
+	case "who", "which", "that", "whose", "der", "die", "das", "quien":
 		return true
 	}
 	return false
@@ -409,7 +435,7 @@ func relative(l *line, i int) bool {
 // in "can you" and "is there", so that what stood before it was not its subject.
 func (l *line) inverted(s *sentence, fs *founds, i int) bool {
 	j := i + 1
-	if j >= s.hi {
+	if j >= s.hi || !l.is(i, aux) {
 		return false
 	}
 	if l.isAny(j, set(you, me, we)) {
@@ -420,13 +446,26 @@ func (l *line) inverted(s *sentence, fs *founds, i int) bool {
 		return !l.is(i, be) || s.question || l.isAny(j+1, set(aux, verb, det, other)) || j+1 < s.hi
 	}
 	if l.is(j, det) || fs.at(j) != nil {
-		// "Bartok, does the road ..." against "Bartok is the killer"
-		return s.question || !l.is(i, be) && l.is(i, order)
+		// "Bartok, does the road ..." and "is the road safe" against "Bartok is the
+		// killer" and "Bartok does the cooking".
+		if l.is(i, be) {
+			return s.hi-i == 4 && quality(l, s.hi-1) || l.words[i-1].stop == ',' && s.question
+		}
+		return s.question || l.is(i, order) || s.hi-i > 4
 	}
 	if l.is(i, order) { // don't, have, can you
 		return !l.isAny(j, set(will, does))
 	}
 	return s.question && l.is(i, be)
+}
+
+// quality reports whether the word says how something is.
+func quality(l *line, i int) bool {
+	switch string(l.full(i)) {
+	case "ready", "free", "open", "closed", "safe", "fresh", "hot", "cold", "good", "far", "near", "available", "haunted", "locked", "cursed", "dangerous", "alive", "dead", "here", "there", "done", "real", "true", "full", "empty", "clean", "new", "old", "hurt", "broken", "mended", "fixed", "sharp", "cheap", "expensive", "busy", "clear", "still", "awake", "asleep", "home", "back", "gone", "warm":
+		return true
+	}
+	return false
 }
 
 // predicate reports whether the words from i on say something of what stands

@@ -204,7 +204,7 @@ func score(lines []labelled) scorecard {
 }
 
 func TestScratch(t *testing.T) {
-	c := score(readTalk(t, "tuning.txt"))
+	c := score(readTalk(t, os.Getenv("SET")))
 	for _, f := range c.failures {
 		t.Log(f)
 	}
