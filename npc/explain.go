@@ -53,9 +53,9 @@ type Explainer struct {
 	Characters []Character
 	Language   string
 	Phrases    map[string][]string
-	// Belt tells which tools the character would hold in a turn of a tier, and
-	// which not. Nil means that there are none.
-	Belt func(c Character, t mcp.Tier) (tools []string, hidden []ExplainHidden)
+	// Belt tells which tools the character would hold in a turn of a tier in which
+	// this was said, and which not. Nil means that there are none.
+	Belt func(c Character, t mcp.Tier, said string) (tools []string, hidden []ExplainHidden)
 }
 
 // Explain says who is meant by a line, what it is about, which tier applies and
@@ -106,7 +106,7 @@ func (e Explainer) Explain(in ExplainInput) ExplainOutput {
 	choice := SelectTier(&d, Moment{FirstTurn: in.FirstTurn, Ceiling: answering.Tier})
 	out.Tier = choice.Tier
 	if answering.ID != "" && len(d.To) > 0 && e.Belt != nil {
-		if tools, hidden := e.Belt(answering, choice.Tier); tools != nil || hidden != nil {
+		if tools, hidden := e.Belt(answering, choice.Tier, in.Text); tools != nil || hidden != nil {
 			out.Tools, out.Hidden = append(out.Tools, tools...), append(out.Hidden, hidden...)
 		}
 	}

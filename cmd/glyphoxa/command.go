@@ -29,6 +29,7 @@ func commands() []command {
 	return []command{
 		{"roll", "EXPR", "roll dice, as written or as said", roll},
 		{"memory", "COMMAND", "search, show, move and erase what is remembered", runMemory},
+		{"explain", "[flags] \"LINE\"", "say who is meant by a line, and why", explain},
 		{"rules", "QUESTION", "look a rule up, as a player would ask", searchRules},
 		{"help", "[COMMAND]", "show this list, or a command's flags", help},
 	}
