@@ -36,6 +36,8 @@ type Line struct {
 	// To names the NPCs the line was for, by id; Why says how that was found.
 	To  []string `json:"to,omitempty"`
 	Why string   `json:"why,omitempty"`
+	// Offer is the NPC that the DM may let answer with one tap.
+	Offer string `json:"offer,omitempty"`
 	// Typed lines were written, not spoken.
 	Typed bool `json:"typed,omitempty"`
 }

@@ -69,7 +69,6 @@ func drain(c chan Sound) {
 type mouth struct {
 	room      *room
 	npc, line string
-	gain      float32
 	due       time.Time // of the next frame; zero before the first
 }
 

@@ -7,11 +7,13 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/glyphoxa/glyphoxa/secret"
 )
 
 // ListModels asks a server with OpenAI's API which models it has, at most 500 of
 // them.
-func ListModels(ctx context.Context, client *http.Client, url string, key Secret) ([]string, error) {
+func ListModels(ctx context.Context, client *http.Client, url string, key secret.Text) ([]string, error) {
 	const (
 		maxBody   = 4 << 20 // OpenRouter's list has 1 MB
 		maxModels = 500
@@ -20,7 +22,7 @@ func ListModels(ctx context.Context, client *http.Client, url string, key Secret
 	if err != nil {
 		return nil, err
 	}
-	if !key.Empty() {
+	if !key.IsZero() {
 		req.Header.Set("Authorization", "Bearer "+key.Reveal())
 	}
 	resp, err := client.Do(req)

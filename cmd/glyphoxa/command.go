@@ -27,6 +27,10 @@ type command struct {
 // function because help itself is one of them.
 func commands() []command {
 	return []command{
+		{"play", "[flags]", "play a campaign on this machine, in a browser or a terminal", play},
+		{"say", "[flags] TEXT", "say one thing to an NPC and hear its answer", say},
+		{"check", "[CAMPAIGN...]", "tell everything that is wrong in configuration and campaigns", check},
+		{"schema", "", "print the JSON Schema of campaign files, for editors", schema},
 		{"roll", "EXPR", "roll dice, as written or as said", roll},
 		{"memory", "COMMAND", "search, show, move and erase what is remembered", runMemory},
 		{"explain", "[flags] \"LINE\"", "say who is meant by a line, and why", explain},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/glyphoxa/glyphoxa/engine"
+	"github.com/glyphoxa/glyphoxa/secret"
 )
 
 // probeTime is how long the start of a table may wait for servers on this machine.
@@ -39,7 +40,7 @@ var local = []struct{ name, url string }{
 func Discover(ctx context.Context, getenv func(string) string, client *http.Client) (Found, bool) {
 	if key := getenv("OPENAI_API_KEY"); key != "" {
 		o := OpenAIOptions{
-			URL: cmp.Or(getenv("OPENAI_BASE_URL"), openAIURL), Key: engine.NewSecret(key),
+			URL: cmp.Or(getenv("OPENAI_BASE_URL"), openAIURL), Key: secret.New(key),
 			Model: cmp.Or(getenv("OPENAI_MODEL"), "gpt-4.1-mini"), Client: client,
 		}
 		return Found{o, fmt.Sprintf("OPENAI_API_KEY is set: NPCs think with %s at %s. What players say is sent there.", o.Model, host(o.URL))}, true
@@ -55,7 +56,7 @@ func Discover(ctx context.Context, getenv func(string) string, client *http.Clie
 	for i, server := range local {
 		tasks.Go(func() {
 			// Nobody there, or somebody else: either is no model.
-			models[i], _ = engine.ListModels(ctx, probe, server.url, engine.Secret{})
+			models[i], _ = engine.ListModels(ctx, probe, server.url, secret.Text{})
 		})
 	}
 	tasks.Wait()

@@ -17,6 +17,7 @@ import (
 	"github.com/sashabaranov/go-openai"
 
 	"github.com/glyphoxa/glyphoxa/engine"
+	"github.com/glyphoxa/glyphoxa/secret"
 )
 
 const (
@@ -33,7 +34,7 @@ type OpenAIOptions struct {
 	// OpenAI's own.
 	URL string
 	// Key is sent as a bearer token unless it is empty.
-	Key engine.Secret
+	Key secret.Text
 	// Model is the model's name as the server knows it. There is no default.
 	Model string
 	// Effort is how much a thinking model thinks: "none", "minimal", "low", ...

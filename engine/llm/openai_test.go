@@ -15,6 +15,7 @@ import (
 	"github.com/glyphoxa/glyphoxa/engine"
 	"github.com/glyphoxa/glyphoxa/engine/enginetest"
 	"github.com/glyphoxa/glyphoxa/mcp"
+	"github.com/glyphoxa/glyphoxa/secret"
 )
 
 // reply is an answer as the engine gets it.
@@ -80,7 +81,7 @@ func TestTextAndParallelCallsArriveWhole(t *testing.T) {
 		seen = q
 		return two()
 	}}
-	got, err := collect(t.Context(), model(t, server, OpenAIOptions{Key: engine.NewSecret("hunter2")}), asked())
+	got, err := collect(t.Context(), model(t, server, OpenAIOptions{Key: secret.New("hunter2")}), asked())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/glyphoxa/glyphoxa/engine"
+	"github.com/glyphoxa/glyphoxa/secret"
 	"github.com/glyphoxa/glyphoxa/voice/pcm"
 )
 
@@ -36,7 +37,7 @@ type OpenAIOptions struct {
 	// OpenAI's own.
 	URL string
 	// Key is sent as a bearer token unless it is empty.
-	Key engine.Secret
+	Key secret.Text
 	// Model is the server's model. Empty means "gpt-4o-mini-transcribe".
 	Model string
 	// Client is the HTTP client. Nil means one of its own.
@@ -162,7 +163,7 @@ func (a *OpenAI) post(ctx context.Context, body []byte, kind string) (string, er
 		return "", err
 	}
 	req.Header.Set("Content-Type", kind)
-	if !a.o.Key.Empty() {
+	if !a.o.Key.IsZero() {
 		req.Header.Set("Authorization", "Bearer "+a.o.Key.Reveal())
 	}
 	resp, err := a.o.Client.Do(req)

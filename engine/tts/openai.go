@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/glyphoxa/glyphoxa/engine"
+	"github.com/glyphoxa/glyphoxa/secret"
 	"github.com/glyphoxa/glyphoxa/voice/pcm"
 )
 
@@ -42,7 +43,7 @@ type OpenAIOptions struct {
 	// OpenAI's own.
 	URL string
 	// Key is sent as a bearer token unless it is empty.
-	Key engine.Secret
+	Key secret.Text
 	// Model is the server's model. Empty means "gpt-4o-mini-tts".
 	Model string
 	// Voice is spoken where an NPC has none of its own. Empty chooses by the NPC.
@@ -154,7 +155,7 @@ func (a *OpenAI) post(ctx context.Context, v engine.Voice, text string) (*http.R
 		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if !a.o.Key.Empty() {
+	if !a.o.Key.IsZero() {
 		req.Header.Set("Authorization", "Bearer "+a.o.Key.Reveal())
 	}
 	resp, err := a.o.Client.Do(req)

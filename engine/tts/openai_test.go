@@ -11,6 +11,7 @@ import (
 
 	"github.com/glyphoxa/glyphoxa/engine"
 	"github.com/glyphoxa/glyphoxa/engine/enginetest"
+	"github.com/glyphoxa/glyphoxa/secret"
 	"github.com/glyphoxa/glyphoxa/voice/pcm"
 )
 
@@ -35,7 +36,7 @@ func TestAServersSoundArrivesWhole(t *testing.T) {
 	}{{"pcm", ""}, {"wav", ""}, {"", enginetest.OddPieces}, {"", enginetest.SendWAV}} {
 		server := &enginetest.OpenAI{Key: "hunter2"}
 		server.Next(c.fault)
-		a := openAI(t, server, OpenAIOptions{Key: engine.NewSecret("hunter2"), Format: c.format})
+		a := openAI(t, server, OpenAIOptions{Key: secret.New("hunter2"), Format: c.format})
 		got := say(t, a, engine.Voice{ID: "onyx"}, "one two three four five six")
 		if got.Rate != 24000 || len(got.Samples) != len(want.Samples) {
 			t.Fatalf("%q, %q: %d samples at %d Hz, want %d at 24000", c.format, c.fault, len(got.Samples), got.Rate, len(want.Samples))
@@ -124,7 +125,7 @@ func TestAnEndlessServerIsCutOff(t *testing.T) {
 
 func TestNoKeyIsEverPartOfAnError(t *testing.T) {
 	server := &enginetest.OpenAI{Key: "another"}
-	a := openAI(t, server, OpenAIOptions{Key: engine.NewSecret("hunter2")})
+	a := openAI(t, server, OpenAIOptions{Key: secret.New("hunter2")})
 	_, err := collect(t.Context(), a, engine.Voice{}, "hello")
 	if err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("got %v", err)

@@ -1,0 +1,233 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/glyphoxa/glyphoxa/engine"
+	"github.com/glyphoxa/glyphoxa/mcp"
+	"github.com/glyphoxa/glyphoxa/memory"
+	"github.com/glyphoxa/glyphoxa/npc"
+)
+
+// running is the turn that is being played; only the loop touches it, except
+// where said.
+type running struct {
+	ask
+	npc      string
+	line     string // id of the NPC's line
+	turn     Turn
+	speaking bool
+	began    time.Time // of its sound
+	coming   string    // sentences made so far
+	cancel   context.CancelCauseFunc
+	done     chan struct{} // closed when the turn has ended and is remembered
+}
+
+// next starts the oldest answer that is owed, if nobody is speaking.
+func (t *Table) next() {
+	for t.running == nil && len(t.waiting) > 0 && !t.closing {
+		a := t.waiting[0]
+		t.waiting = t.waiting[1:]
+		if c, ok := t.character(a.npc); ok && t.mayAnswer(a) {
+			t.begin(a, c)
+		}
+	}
+	if t.running == nil && t.hearing == 0 {
+		for _, settled := range t.settling {
+			close(settled)
+		}
+		t.settling = nil
+	}
+}
+
+func (t *Table) mayAnswer(a ask) bool {
+	return t.stopped == "" && !t.muted[a.npc] && slices.Contains(t.scene.Present, a.npc)
+}
+
+// begin plays one turn.
+func (t *Table) begin(a ask, c npc.Character) {
+	t.turnID++
+	ctx, cancel := context.WithCancelCause(t.ctx)
+	tier := t.tier(a, c)
+	belt := t.o.Tools.Belt(mcp.Grant{
+		Caller: mcp.Caller{Campaign: t.o.Campaign.ID, Session: t.session, NPC: c.ID, Speaker: a.line.Speaker.ID, Turn: t.turnID},
+		Allow:  c.Tools, Tier: tier.Tier, Utterance: a.line.Text,
+	})
+	r := &running{
+		ask: a, npc: c.ID, line: t.newLineID(time.Now()), cancel: cancel, done: make(chan struct{}),
+		turn: Turn{ID: t.turnID, NPC: c.ID, Tier: tier.Tier, Why: tier.Reason(), Routed: time.Since(a.heard)},
+	}
+	t.running = r
+	card := t.card(c.ID)
+	card.Tier, card.Why, card.Tools, card.Hidden = tier.Tier, tier.Reason(), names(belt.Tools()), hidden(belt.Hidden())
+	t.setState(card, Thinking)
+	t.showTurn(r)
+
+	brain := t.brains[c.ID]
+	if a.exact != "" {
+		brain = recital(a.exact)
+	}
+	r.turn.Brain = brain.Name()
+	plan := engine.Plan{
+		Model: brain, Request: t.request(c, a), Belt: belt, Synth: t.o.Synth, Voice: voiceOf(c),
+		Filter: t.filter(c), Watch: func(note any) { t.post(func() { t.watch(r, note) }) },
+	}
+	if t.o.Synth != nil {
+		plan.Mouth = &mouth{room: &t.room, npc: c.ID, line: r.line}
+	}
+	t.tasks.Go(func() {
+		out := engine.Run(ctx, plan)
+		cancel(nil)
+		t.post(func() { t.end(r, out) })
+	})
+}
+
+// tier decides how long this turn may wait for its tools.
+func (t *Table) tier(a ask, c npc.Character) npc.Choice {
+	m := npc.Moment{FirstTurn: !t.met[c.ID], Waiting: len(t.waiting) + 1, Override: t.override, Ceiling: c.Tier}
+	if t.takeTime {
+		a.decision.TakeTime, t.takeTime = true, false
+	}
+	if !t.deep.IsZero() {
+		m.SinceDeep = time.Since(t.deep)
+	}
+	if last := t.exchanges[a.line.Speaker.ID]; last.npc == c.ID {
+		m.Rapid = a.heard.Sub(last.at) < rapid
+	}
+	return npc.SelectTier(&a.decision, m)
+}
+
+// rapid is the longest pause in a quick exchange.
+const rapid = 2 * time.Second
+
+// watch follows the running turn.
+func (t *Table) watch(r *running, note any) {
+	if t.running != r {
+		return
+	}
+	at := time.Since(r.heard)
+	switch n := note.(type) {
+	case engine.FirstToken:
+		if r.turn.FirstToken == 0 {
+			r.turn.FirstToken = at
+			t.showTurn(r)
+		}
+	case engine.Sentence:
+		if r.turn.FirstSentence == 0 {
+			r.turn.FirstSentence = at
+		}
+		r.coming = strings.TrimSpace(r.coming + " " + n.Text)
+		t.progress(r, "")
+	case engine.FirstSound:
+		r.turn.FirstSound, r.began, r.speaking = at, time.Now(), true
+		t.setState(t.card(r.npc), Speaking)
+		t.showTurn(r)
+	case engine.Heard:
+		r.speaking = true
+		t.progress(r, n.Text)
+	case engine.ToolStarted:
+		t.showTool(Tool{Turn: r.turn.ID, NPC: r.npc, Name: n.Call.Name, Args: string(n.Call.Args), Tier: r.turn.Tier})
+	case engine.ToolEnded:
+		tool := Tool{
+			Turn: r.turn.ID, NPC: r.npc, Name: n.Call.Name, Args: string(n.Call.Args), Tier: r.turn.Tier,
+			Result: n.Result.Text, Took: n.Result.Took, Cached: n.Result.Cached, Done: true,
+		}
+		if n.Result.Err != nil {
+			tool.Error = n.Result.Err.Error()
+		}
+		t.showTool(tool)
+	case engine.Unspoken:
+		t.alert(Alert{Text: "A sentence could only be shown, not spoken: " + n.Err.Error(), Bad: true})
+	}
+}
+
+// progress shows how far the NPC has come.
+func (t *Table) progress(r *running, heard string) {
+	coming := strings.TrimSpace(strings.TrimPrefix(r.coming, heard))
+	t.show(Line{ID: r.line, Speaker: t.person(r.npc), Text: heard, Coming: coming, To: []string{r.ask.line.Speaker.ID}})
+}
+
+func (t *Table) person(id string) Person {
+	c, _ := t.character(id)
+	return Person{ID: c.ID, Name: c.Name, NPC: true}
+}
+
+// end remembers what was heard and goes on with the next answer.
+func (t *Table) end(r *running, out engine.Outcome) {
+	now := time.Now()
+	if r.began.IsZero() {
+		r.began = now
+	}
+	if out.Heard != "" {
+		t.remember(memory.Line{
+			ID: r.line, Campaign: t.o.Campaign.ID, Session: t.session, Scene: t.scene.ID,
+			Speaker: memory.Speaker{ID: r.npc, Name: t.person(r.npc).Name, Kind: memory.NPCSpeaker},
+			At:      r.began, Duration: now.Sub(r.began), Text: out.Heard, Cut: out.Cut,
+			Audience: memory.Audience(slices.Clone(t.scene.Present)),
+		})
+		t.met[r.npc] = true
+		t.exchanges[r.ask.line.Speaker.ID] = exchange{npc: r.npc, at: now, asked: strings.HasSuffix(out.Heard, "?")}
+	}
+	if out.Heard != "" || r.coming != "" {
+		t.show(Line{ID: r.line, Speaker: t.person(r.npc), Text: out.Heard, Final: true, Cut: out.Cut, To: []string{r.ask.line.Speaker.ID}})
+	}
+	if out.Cut {
+		t.room.send(Sound{NPC: r.npc, Line: r.line, Flush: true})
+	}
+	if r.turn.Tier == mcp.Deep {
+		t.deep = now
+	}
+	r.turn.Ended, r.turn.Done, r.turn.Cut = now.Sub(r.heard), true, out.Cut
+	if out.Err != nil && !errors.Is(out.Err, engine.ErrInterrupted) && !errors.Is(out.Err, errClosing) {
+		r.turn.Error = out.Err.Error()
+		t.alert(Alert{Text: t.person(r.npc).Name + " could not answer: " + out.Err.Error(), Bad: true})
+	}
+	t.showTurn(r)
+	t.running = nil
+	t.recast()
+	close(r.done)
+	t.next()
+}
+
+func (t *Table) showTurn(r *running) {
+	turn := r.turn
+	if i := slices.IndexFunc(t.turns, func(o Turn) bool { return o.ID == turn.ID }); i >= 0 {
+		t.turns[i] = turn
+	} else {
+		t.turns = keep(append(t.turns, turn), 20)
+	}
+	t.events.add(Event{Turn: &turn})
+}
+
+// showTool adds a call, or replaces the same call that had only begun.
+func (t *Table) showTool(tool Tool) {
+	same := func(o Tool) bool {
+		return o.Turn == tool.Turn && o.Name == tool.Name && o.Args == tool.Args && !o.Done
+	}
+	if i := slices.IndexFunc(t.tools, same); i >= 0 {
+		t.tools[i] = tool
+	} else {
+		t.tools = keep(append(t.tools, tool), 20)
+	}
+	t.events.add(Event{Tool: &tool})
+}
+
+func names(tools []mcp.Tool) []string {
+	out := make([]string, len(tools))
+	for i, tool := range tools {
+		out[i] = tool.Name
+	}
+	return out
+}
+
+func hidden(list []mcp.Hidden) []Hidden {
+	out := make([]Hidden, len(list))
+	for i, h := range list {
+		out[i] = Hidden{Name: h.Name, Reason: h.Reason}
+	}
+	return out
+}

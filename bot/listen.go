@@ -1,0 +1,66 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/glyphoxa/glyphoxa/engine"
+)
+
+// ErrNoEar is returned by [Table.Listen] where nothing recognises speech.
+var ErrNoEar = errors.New("nothing here can recognise speech: type instead, or see 'Ear' on the page")
+
+// Listen hears one person's open microphone: frames of 320 samples of 16 kHz
+// mono, as they come. It returns when frames end and the last words have been
+// recognised, or when ctx ends. Talking over an NPC cuts it off.
+func (t *Table) Listen(ctx context.Context, who Person, frames iter.Seq[[]int16]) error {
+	if t.o.Ear == nil {
+		return ErrNoEar
+	}
+	// The microphone may be closed and opened again: ids differ by the start.
+	prefix := fmt.Sprintf("%013x-%s-", time.Now().UnixMicro(), who.ID)
+	begun := 0
+	ear := engine.NewEar(t.o.Ear, prefix, engine.EarOptions{
+		Hearing: engine.Hearing{Language: t.o.Campaign.Language, Terms: t.o.Campaign.Names()},
+		Began:   func(string) { begun++; t.post(func() { t.hearing++ }) },
+		Talking: func() { t.post(func() { t.interrupt(who) }) },
+		Interim: func(id, text string) { t.post(func() { t.interim(who, id, text) }) },
+	})
+	ended := 0
+	for u, err := range ear.Listen(ctx, frames) {
+		ended++
+		t.post(func() { t.heard(who, u, err) })
+	}
+	// What was begun and never finished is not waited for.
+	t.post(func() { t.hearing -= begun - ended; t.next() })
+	return context.Cause(ctx)
+}
+
+// interim shows what has been recognised so far.
+func (t *Table) interim(who Person, id, text string) {
+	t.events.add(Event{Line: &Line{ID: id, Speaker: who, Coming: text}})
+}
+
+// heard takes an utterance into the talk.
+func (t *Table) heard(who Person, u engine.Utterance, err error) {
+	t.hearing--
+	defer t.next()
+	if err != nil {
+		t.alert(Alert{Text: "What " + who.Name + " said was not recognised: " + err.Error(), Bad: true})
+		return
+	}
+	raw := cutText(clean(u.Text))
+	if raw == "" {
+		return
+	}
+	s := said{id: u.ID, text: raw, confidence: u.Confidence, began: u.Began, ended: u.Ended}
+	if text, fixes := t.glossary.Correct(raw); len(fixes) > 0 {
+		s.text, s.raw = text, raw
+	}
+	if err := t.hear(who, s); err != nil {
+		t.alert(Alert{Text: err.Error()})
+	}
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/glyphoxa/glyphoxa/campaigns"
+	"github.com/glyphoxa/glyphoxa/mcp"
+)
+
+// loadCampaign reads the campaign that the configuration names: a shipped one or
+// a folder. A folder wins, so that a copy of a shipped one can be played.
+func loadCampaign(cfg config) (*campaigns.Campaign, error) {
+	o := campaigns.Options{Tools: toolTiers(), Synthesizers: synthesizers}
+	for _, s := range cfg.MCP.Servers {
+		o.Servers = append(o.Servers, s.Name)
+	}
+	if isFolder(cfg.Campaign) {
+		c, problems := campaigns.Open(filepath.Clean(cfg.Campaign), o)
+		return c, problems.Err()
+	}
+	folder, err := campaigns.ShippedFolder(cfg.Campaign)
+	if err != nil {
+		return nil, fmt.Errorf("%w, and there is no folder of that name", err)
+	}
+	c, problems := campaigns.Load(folder, o)
+	return c, problems.Err()
+}
+
+// toolTiers lists the built-in tools with the lowest tier that has time for each.
+func toolTiers() map[string]mcp.Tier {
+	tools, err := builtins(nil, nil)
+	if err != nil { // the shipped tables are tested to load
+		return nil
+	}
+	tiers := make(map[string]mcp.Tier, len(tools))
+	for _, t := range tools {
+		tiers[t.Name] = tierFor(t.Estimated)
+	}
+	return tiers
+}
+
+// tierFor is the fastest tier that has time for d.
+func tierFor(d time.Duration) mcp.Tier {
+	for _, t := range []mcp.Tier{mcp.Fast, mcp.Standard} {
+		if d <= t.Budget() {
+			return t
+		}
+	}
+	return mcp.Deep
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/glyphoxa/glyphoxa/campaigns/strict"
+	"github.com/glyphoxa/glyphoxa/secret"
+)
+
+// configFile is read from the working directory if no other is named.
+const configFile = "glyphoxa.yaml"
+
+// config is glyphoxa.yaml. The zero configuration plus [defaults] is what runs
+// without any file; glyphoxa.yaml.example spells it out.
+type config struct {
+	// Campaign is the name of a shipped campaign, or a campaign folder's path.
+	Campaign string `yaml:"campaign" strict:"max=4096"`
+	// Data is the folder for memory, logs and recordings. "" is
+	// $XDG_DATA_HOME/glyphoxa, usually ~/.local/share/glyphoxa.
+	Data string `yaml:"data" strict:"max=4096"`
+	// Listen is the console's address. Anything but loopback is refused.
+	Listen string `yaml:"listen" strict:"max=256"`
+
+	LLM provider `yaml:"llm"`
+	STT provider `yaml:"stt"`
+	TTS provider `yaml:"tts"`
+
+	Tools  toolsConfig  `yaml:"tools"`
+	MCP    mcpConfig    `yaml:"mcp"`
+	Memory memoryConfig `yaml:"memory"`
+}
+
+// provider is one vendor of models, recognition or voices.
+type provider struct {
+	// Provider is "auto" or a vendor's name.
+	Provider string `yaml:"provider" strict:"max=64"`
+	// URL is the base of an OpenAI-compatible server: http://localhost:11434/v1.
+	URL string `yaml:"url" strict:"max=2048"`
+	// Key is the vendor's key, as ${NAME} or file:PATH.
+	Key secret.Text `yaml:"key"`
+	// Model is the vendor's name of the model; "" takes a good one.
+	Model string `yaml:"model" strict:"max=256"`
+}
+
+// toolsConfig says what tools may do to this machine. Dry run is the default.
+type toolsConfig struct {
+	AllowWrite   bool `yaml:"allow_write"`
+	AllowExecute bool `yaml:"allow_execute"`
+}
+
+type mcpConfig struct {
+	Servers []serverConfig `yaml:"servers" strict:"max=64"`
+}
+
+// serverConfig is one external tool server.
+type serverConfig struct {
+	Name      string `yaml:"name" strict:"required,max=32"`
+	Transport string `yaml:"transport" strict:"required,oneof=stdio|streamable-http|sse"`
+	// Command is an argument list, or one string that is split like a shell
+	// would; it is never run by a shell.
+	Command words             `yaml:"command"`
+	Env     map[string]string `yaml:"env" strict:"max=64"`
+	// PassEnv lists variables of our own environment that the server may see.
+	PassEnv []string   `yaml:"pass_env" strict:"max=64"`
+	URL     string     `yaml:"url" strict:"max=2048"`
+	Auth    authConfig `yaml:"auth"`
+	// Read and Write are files and folders that a child process may use besides
+	// its own, Network lets it connect, Open lifts both limits.
+	Read    []string `yaml:"read" strict:"max=64"`
+	Write   []string `yaml:"write" strict:"max=64"`
+	Network bool     `yaml:"network"`
+	Open    bool     `yaml:"open"`
+	// Trusted servers are believed what they say about their tools.
+	Trusted bool `yaml:"trusted"`
+	// Calibrate measures tools that are declared harmless when the server
+	// connects.
+	Calibrate bool `yaml:"calibrate"`
+}
+
+// authConfig is how we prove to a remote tool server who we are.
+type authConfig struct {
+	Token secret.Text  `yaml:"token"`
+	OAuth *oauthConfig `yaml:"oauth"`
+}
+
+// oauthConfig is an OAuth 2.1 client-credentials grant.
+type oauthConfig struct {
+	ClientID     string      `yaml:"client_id" strict:"required,max=512"`
+	ClientSecret secret.Text `yaml:"client_secret"`
+	TokenURL     string      `yaml:"token_url" strict:"max=2048"`
+	Scopes       []string    `yaml:"scopes" strict:"max=64"`
+}
+
+type memoryConfig struct {
+	// Store is "sqlite" or "postgres"; DSN is the latter's address.
+	Store string      `yaml:"store" strict:"oneof=sqlite|postgres"`
+	DSN   secret.Text `yaml:"dsn"`
+}
+
+// defaults is the configuration without a file.
+func defaults() config {
+	return config{
+		Campaign: "gilded-flagon",
+		Listen:   "127.0.0.1:8420",
+		LLM:      provider{Provider: "auto"},
+		STT:      provider{Provider: "auto"},
+		TTS:      provider{Provider: "auto"},
+		Memory:   memoryConfig{Store: "sqlite"},
+	}
+}
+
+// loadConfig reads the named file, or glyphoxa.yaml here if there is one, or
+// nothing. The error lists everything that is wrong with it.
+func loadConfig(path string) (config, error) {
+	c := defaults()
+	named := path != ""
+	if !named {
+		path = configFile
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) && !named {
+		return c, nil
+	}
+	if err != nil {
+		return c, fmt.Errorf("read the configuration: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, strict.MaxBytes+1))
+	if err != nil {
+		return c, fmt.Errorf("read the configuration: %w", err)
+	}
+	return c, strict.Decode(path, data, &c).Err()
+}
+
+// dataDir is the folder for everything that is kept; it is made if need be.
+func (c config) dataDir() (string, error) {
+	dir := c.Data
+	if dir == "" {
+		base := os.Getenv("XDG_DATA_HOME")
+		if base == "" {
+			home, err := os.UserHomeDir()
+			if err != nil {
+				return "", fmt.Errorf("find a folder for memory: %w; set data: in %s", err, configFile)
+			}
+			base = filepath.Join(home, ".local", "share")
+		}
+		dir = filepath.Join(base, "glyphoxa")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make the folder for memory: %w; set data: in %s to one that can be written", err, configFile)
+	}
+	return dir, nil
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/glyphoxa/glyphoxa/bot"
+)
+
+// textHelp is shown when a game in the terminal starts.
+const textHelp = `Write a line and press Enter. Say whom you mean: "Bartok, what's in the pot tonight?"
+  /as NAME      speak as somebody else       /dm          speak as the game master
+  /who          who is here                  /quit        leave (or Ctrl-D)
+`
+
+// playText is the table in a terminal. Answers are printed as they are spoken.
+func playText(ctx context.Context, t *bot.Table, io stdio) error {
+	st := t.State()
+	fmt.Fprintf(io.out, "%s: %s\n%s\n\n%s\n", st.Campaign, st.Scene.Name, st.Scene.Text, textHelp)
+	printPart(io, "Brain", st.Brain)
+	printPart(io, "Voice", st.Mouth)
+	fmt.Fprintln(io.out)
+
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	printed := make(chan struct{})
+	go func() {
+		defer close(printed)
+		printEvents(ctx, t, st.Event, io)
+	}()
+	defer func() { cancel(); <-printed }()
+
+	lines := make(chan string)
+	// The reader cannot be interrupted: it ends with its input or the program.
+	go func() {
+		defer close(lines)
+		in := bufio.NewScanner(io.in)
+		in.Buffer(nil, 64<<10)
+		for in.Scan() {
+			lines <- in.Text()
+		}
+	}()
+	who := bot.Person{ID: "player", Name: "Player"}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case line, ok := <-lines:
+			if !ok || strings.TrimSpace(line) == "/quit" {
+				return t.Settle(ctx)
+			}
+			if err := typed(ctx, t, &who, line, io); err != nil {
+				fmt.Fprintln(io.out, "  !", err)
+			}
+		}
+	}
+}
+
+// typed handles one line from the terminal.
+func typed(ctx context.Context, t *bot.Table, who *bot.Person, line string, io stdio) error {
+	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+	rest = strings.TrimSpace(rest)
+	switch {
+	case word == "":
+		return nil
+	case word == "/as" && rest != "":
+		*who = bot.Person{ID: "player-" + strings.ToLower(rest), Name: rest}
+		return nil
+	case word == "/dm":
+		*who = bot.Person{ID: "dm", Name: "DM", DM: true}
+		return nil
+	case word == "/who":
+		for _, c := range t.State().NPCs {
+			fmt.Fprintf(io.out, "  %s (%s): %s\n", c.Name, c.Role, c.State)
+		}
+		return nil
+	case strings.HasPrefix(word, "/"):
+		return fmt.Errorf("there is no %s here; /who, /as NAME, /dm and /quit are", word)
+	}
+	return t.Say(ctx, *who, line)
+}
+
+// printEvents prints what happens until ctx ends.
+func printEvents(ctx context.Context, t *bot.Table, after uint64, io stdio) {
+	for e := range t.Events(ctx, after) {
+		switch {
+		case e.Line != nil && e.Line.Final && e.Line.Speaker.NPC && e.Line.Text != "":
+			cut := ""
+			if e.Line.Cut {
+				cut = " —"
+			}
+			fmt.Fprintf(io.out, "%s: %s%s\n", e.Line.Speaker.Name, e.Line.Text, cut)
+		case e.Line != nil && e.Line.Final && len(e.Line.To) == 0:
+			fmt.Fprintf(io.out, "  (nobody answers: %s)\n", e.Line.Why)
+		case e.Tool != nil && e.Tool.Done:
+			fmt.Fprintf(io.out, "  [%s %s %v, %s tier]\n", e.Tool.Name, e.Tool.Args, e.Tool.Took.Round(10_000), e.Tool.Tier)
+		case e.Alert != nil:
+			fmt.Fprintln(io.out, "  !", e.Alert.Text)
+		}
+	}
+}
+
+func printPart(io stdio, what string, p bot.Part) {
+	fmt.Fprintf(io.out, "%s: %s", what, p.Name)
+	if p.Note != "" {
+		fmt.Fprintf(io.out, ". %s", p.Note)
+	}
+	fmt.Fprintln(io.out)
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"time"
+
+	"github.com/glyphoxa/glyphoxa/bot"
+	"github.com/glyphoxa/glyphoxa/engine"
+	"github.com/glyphoxa/glyphoxa/engine/llm"
+	"github.com/glyphoxa/glyphoxa/engine/stt"
+	"github.com/glyphoxa/glyphoxa/engine/tts"
+)
+
+// firstWord is how long a model may be silent before the improviser takes over.
+const firstWord = 4 * time.Second
+
+// synthesizers are the names that a campaign's voices may use.
+var synthesizers = []string{"espeak", "flite", "openai"}
+
+// parts are what a table thinks, hears and speaks with. A nil model is the
+// improviser alone; a nil ear or synth is none.
+type parts struct {
+	model engine.Model
+	ear   engine.Recognizer
+	synth engine.Synthesizer
+	about struct{ Brain, Ear, Mouth bot.Part }
+}
+
+// findParts finds or makes the parts as the configuration says.
+func findParts(ctx context.Context, o setting) (p parts, err error) {
+	if err := p.findModel(ctx, o); err != nil {
+		return p, fmt.Errorf("llm: %w", err)
+	}
+	if err := p.findEar(o); err != nil {
+		return p, fmt.Errorf("stt: %w", err)
+	}
+	if err := p.findSynth(ctx, o); err != nil {
+		return p, fmt.Errorf("tts: %w", err)
+	}
+	return p, nil
+}
+
+func (p *parts) findModel(ctx context.Context, o setting) error {
+	c := o.cfg.LLM
+	p.about.Brain = bot.Part{
+		Name: "the improviser (no language model)", Basic: true,
+		Note: "Set OPENAI_API_KEY, or start Ollama, llama.cpp or LM Studio on this machine, for NPCs that think",
+	}
+	switch c.Provider {
+	case "auto", "":
+		if o.offline {
+			return nil
+		}
+		found, ok := llm.Discover(ctx, os.Getenv, nil)
+		if !ok {
+			return nil
+		}
+		m, err := llm.NewOpenAI(found.Options)
+		if err != nil {
+			return err
+		}
+		p.model, p.about.Brain = m, bot.Part{Name: m.Name(), Note: found.Sentence}
+	case "openai":
+		m, err := llm.NewOpenAI(llm.OpenAIOptions{URL: c.URL, Key: c.Key, Model: c.Model})
+		if err != nil {
+			return err
+		}
+		p.model, p.about.Brain = m, bot.Part{Name: m.Name()}
+	case "improviser", "none":
+	default:
+		return fmt.Errorf("no provider %q: choose auto, openai or improviser", c.Provider)
+	}
+	return nil
+}
+
+func (p *parts) findEar(o setting) error {
+	c := o.cfg.STT
+	switch c.Provider {
+	case "auto", "", "pocketsphinx":
+		ear, err := stt.NewPocketsphinx()
+		if err != nil {
+			p.about.Ear = bot.Part{Name: "nothing", Missing: true, Note: err.Error() + ", or set stt: to a server that transcribes"}
+			return nil
+		}
+		p.ear = ear
+		p.about.Ear = bot.Part{
+			Name: ear.Name(), Basic: true,
+			Note: "Good for names and simple sentences; for open talk set stt: to whisper.cpp, speaches or Ollama (provider: openai, url: http://localhost:8000/v1)",
+		}
+	case "openai":
+		ear := stt.NewOpenAI(stt.OpenAIOptions{URL: c.URL, Key: c.Key, Model: c.Model})
+		p.ear, p.about.Ear = ear, bot.Part{Name: ear.Name()}
+	case "none":
+		p.about.Ear = bot.Part{Name: "nothing", Missing: true, Note: "stt: is set to none"}
+	default:
+		return fmt.Errorf("no provider %q: choose auto, openai, pocketsphinx or none", c.Provider)
+	}
+	return nil
+}
+
+func (p *parts) findSynth(ctx context.Context, o setting) error {
+	c := o.cfg.TTS
+	if o.silent || c.Provider == "none" {
+		p.about.Mouth = bot.Part{Name: "nothing", Missing: true, Note: "answers are only written"}
+		return nil
+	}
+	set, err := tts.Installed(ctx)
+	switch c.Provider {
+	case "auto", "", "espeak", "flite":
+		if err != nil {
+			p.about.Mouth = bot.Part{Name: "nothing", Missing: true, Note: err.Error()}
+			return nil
+		}
+	case "openai":
+		cloud, err := tts.NewOpenAI(tts.OpenAIOptions{URL: c.URL, Key: c.Key, Model: c.Model})
+		if err != nil {
+			return err
+		}
+		if set == nil {
+			set = new(tts.Set)
+		}
+		set.Prefer(cloud)
+	default:
+		return fmt.Errorf("no provider %q: choose auto, openai, espeak, flite or none", c.Provider)
+	}
+	set.Log = o.log
+	p.synth, p.about.Mouth = set, bot.Part{Name: set.Name()}
+	if c.Provider != "openai" {
+		p.about.Mouth.Basic = true
+		p.about.Mouth.Note = "Set tts: to a server with better voices (provider: openai, url: ...)"
+	}
+	return nil
+}
+
+// seedOf makes each NPC choose its lines differently.
+func seedOf(id string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(id)) // a hash does not fail
+	return h.Sum64()
+}

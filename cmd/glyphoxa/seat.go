@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/glyphoxa/glyphoxa/bot"
+	"github.com/glyphoxa/glyphoxa/campaigns"
+	"github.com/glyphoxa/glyphoxa/engine"
+	"github.com/glyphoxa/glyphoxa/engine/llm/improviser"
+	"github.com/glyphoxa/glyphoxa/mcp"
+	"github.com/glyphoxa/glyphoxa/mcp/tools/dice"
+	"github.com/glyphoxa/glyphoxa/mcp/tools/recall"
+	"github.com/glyphoxa/glyphoxa/mcp/tools/rules"
+	"github.com/glyphoxa/glyphoxa/memory"
+	"github.com/glyphoxa/glyphoxa/memory/sqlite"
+	"github.com/glyphoxa/glyphoxa/npc"
+)
+
+// setting is how a table is to be set.
+type setting struct {
+	cfg     config
+	log     *slog.Logger
+	offline bool // use no server, even if there is one
+	silent  bool // write answers without speaking them
+	unpaced bool // sound goes to a file
+}
+
+// seat is a table with everything it stands on.
+type seat struct {
+	table *bot.Table
+	store memory.Store
+	host  *mcp.Host
+	cfg   config
+	log   *slog.Logger
+}
+
+// set puts a table together as the configuration says.
+func set(ctx context.Context, o setting) (s *seat, err error) {
+	s = &seat{cfg: o.cfg, log: o.log}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close(context.WithoutCancel(ctx)))
+		}
+	}()
+	c, err := loadCampaign(o.cfg)
+	if err != nil {
+		return s, err
+	}
+	dir, err := o.cfg.dataDir()
+	if err != nil {
+		return s, err
+	}
+	if s.store, err = openMemory(ctx, o.cfg.Memory, dir); err != nil {
+		return s, err
+	}
+	if s.host, err = openTools(c, s.store, o); err != nil {
+		return s, err
+	}
+	s.host.Connect(ctx, serversOf(o.cfg.MCP))
+
+	parts, err := findParts(ctx, o)
+	if err != nil {
+		return s, err
+	}
+	fell := func(engine.Model, error) {} // until there is a table to tell
+	opts := bot.Options{
+		Campaign: c, Memory: s.store, Spool: filepath.Join(dir, "waiting-lines"), Tools: s.host,
+		Ear: parts.ear, Synth: parts.synth, Unpaced: o.unpaced, Log: o.log,
+		Brain: func(ch npc.Character, p improviser.Persona) engine.Model {
+			alone := improviser.New(p, seedOf(ch.ID))
+			if parts.model == nil {
+				return alone
+			}
+			return engine.NewLadder(firstWord, func(m engine.Model, err error) { fell(m, err) }, parts.model, alone)
+		},
+	}
+	opts.About = parts.about
+	if s.table, err = bot.Open(ctx, opts); err != nil {
+		return s, err
+	}
+	fell = func(m engine.Model, err error) {
+		s.table.Tell(fmt.Sprintf("%s does not answer (%v). The improviser speaks for the NPCs until it does.", m.Name(), err))
+	}
+	return s, nil
+}
+
+// close ends the table and then what it stood on.
+func (s *seat) close(ctx context.Context) error {
+	var errs []error
+	if s.table != nil {
+		errs = append(errs, s.table.Close(ctx))
+	}
+	if s.host != nil {
+		errs = append(errs, s.host.Close())
+	}
+	if s.store != nil {
+		errs = append(errs, s.store.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// openMemory opens the store that the configuration names.
+func openMemory(ctx context.Context, cfg memoryConfig, dir string) (memory.Store, error) {
+	return sqlite.Open(ctx, filepath.Join(dir, "memory.db"))
+}
+
+// builtins are the tools that run in this process.
+func builtins(c *campaigns.Campaign, store memory.Store) ([]mcp.Builtin, error) {
+	var own []dice.Table
+	if c != nil {
+		own = tablesOf(c.Tables)
+	}
+	tables, err := dice.NewTables(own)
+	if err != nil {
+		return nil, err
+	}
+	rolls, err := dice.Tools(dice.ToolOptions{Tables: tables})
+	if err != nil {
+		return nil, err
+	}
+	edition := rules.Edition2014
+	if c != nil && c.Edition == 2024 {
+		edition = rules.Edition2024
+	}
+	library, err := rules.New(rules.Options{Edition: edition})
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(rolls, rules.Tools(library), recall.Tools(store)), nil
+}
+
+func openTools(c *campaigns.Campaign, store memory.Store, o setting) (*mcp.Host, error) {
+	limits, err := mcp.LimitsFromEnv(mcp.Limits{}, os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	host, err := mcp.NewHost(mcp.HostOptions{Log: o.log, Limits: limits})
+	if err != nil {
+		return nil, err
+	}
+	tools, err := builtins(c, store)
+	if err != nil {
+		return nil, err
+	}
+	return host, host.Add(tools...)
+}
+
+// tablesOf is the dice tools' form of a campaign's tables.
+func tablesOf(tables []campaigns.Table) []dice.Table {
+	out := make([]dice.Table, len(tables))
+	for i, t := range tables {
+		out[i] = dice.Table{Name: t.ID, About: t.Name}
+		for _, r := range t.Rows {
+			row := dice.Row{Text: r.Text, Weight: r.Weight}
+			if r.Table != "" {
+				row.Text += " [[@" + r.Table + "]]"
+			}
+			out[i].Rows = append(out[i].Rows, row)
+		}
+	}
+	return out
+}

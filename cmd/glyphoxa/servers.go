@@ -1,0 +1,49 @@
+package main
+
+import (
+	"maps"
+	"os"
+
+	"github.com/glyphoxa/glyphoxa/mcp"
+	"github.com/glyphoxa/glyphoxa/mcp/auth"
+)
+
+// words is a command line: in YAML a list, or one string that is split at spaces
+// as a shell would. No shell ever runs it.
+type words []string
+
+// UnmarshalText splits the string form.
+func (w *words) UnmarshalText(b []byte) (err error) {
+	*w, err = mcp.SplitCommand(string(b))
+	return err
+}
+
+// serversOf is the host's form of the configured tool servers.
+func serversOf(c mcpConfig) []mcp.ServerConfig {
+	var out []mcp.ServerConfig
+	for _, s := range c.Servers {
+		one := mcp.ServerConfig{
+			Name: s.Name, Transport: s.Transport, Command: s.Command, Env: maps.Clone(s.Env),
+			Read: s.Read, Write: s.Write, Network: s.Network, Open: s.Open,
+			URL: s.URL, Trusted: s.Trusted, Calibrate: s.Calibrate,
+		}
+		if one.Env == nil {
+			one.Env = map[string]string{}
+		}
+		for _, name := range s.PassEnv {
+			if value, set := os.LookupEnv(name); set {
+				one.Env[name] = value
+			}
+		}
+		if !s.Auth.Token.IsZero() {
+			one.Token = s.Auth.Token.Reveal
+		}
+		if o := s.Auth.OAuth; o != nil {
+			one.OAuth = &auth.ClientCredentials{
+				ClientID: o.ClientID, Secret: o.ClientSecret.Reveal, TokenURL: o.TokenURL, Scopes: o.Scopes,
+			}
+		}
+		out = append(out, one)
+	}
+	return out
+}
