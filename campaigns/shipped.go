@@ -9,12 +9,12 @@ import (
 	"github.com/glyphoxa/glyphoxa/campaigns/strict"
 )
 
-//go:embed gilded-flagon
+//go:embed gilded-flagon drowned-ledger
 var shipped embed.FS
 
 // Shipped names the campaigns that are part of the program. The first is played
 // when nothing else is asked for.
-var Shipped = []string{"gilded-flagon"}
+var Shipped = []string{"gilded-flagon", "drowned-ledger"}
 
 // ShippedFolder is the folder of a shipped campaign, to load or to copy from.
 func ShippedFolder(name string) (fs.FS, error) {
