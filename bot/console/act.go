@@ -86,6 +86,9 @@ var actions = map[string]action{
 	})},
 }
 
+// tendings are the actions of the pages beside the table.
+var tendings = tend()
+
 var errNotHere = errors.New("this table cannot do that")
 
 func direct(do func(context.Context, director, form) error) func(context.Context, *Console, form) error {
@@ -122,6 +125,10 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a, ok := actions[name]
+	reload := false // the pages beside the table have no stream
+	if t, tends := tendings[name]; tends {
+		a, ok, reload = t, true, true
+	}
 	if !ok {
 		c.refuse(w, r, http.StatusNotFound, fmt.Errorf("there is no action %.40q: load the page again", name))
 		return
@@ -134,6 +141,9 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request) {
 	if err := a.do(r.Context(), c, f); err != nil {
 		c.refuse(w, r, http.StatusUnprocessableEntity, err)
 		return
+	}
+	if reload {
+		w.Header().Set("HX-Refresh", "true")
 	}
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -51,6 +51,10 @@ type Options struct {
 	// Hosts are names beside the loopback ones under which the page may be
 	// asked for, such as "gm-laptop.local". Without a port.
 	Hosts []string
+	// Archive opens the pages Knowledge, Recap and Privacy. Nil leaves them out.
+	Archive *bot.Archive
+	// Workshop opens the page Tools. Nil leaves it out.
+	Workshop *bot.Workshop
 	// DM is who the game master is until another name is typed. A zero Person is
 	// called "DM".
 	DM bot.Person
@@ -59,11 +63,13 @@ type Options struct {
 // A Console serves one table. It is an [http.Handler] for a whole server: its
 // paths begin at the root.
 type Console struct {
-	table Table
-	log   *slog.Logger
-	hosts []string
-	dm    bot.Person
-	serve http.Handler
+	table    Table
+	archive  *bot.Archive
+	workshop *bot.Workshop
+	log      *slog.Logger
+	hosts    []string
+	dm       bot.Person
+	serve    http.Handler
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelCauseFunc
@@ -76,7 +82,7 @@ type Console struct {
 
 // New makes a console for t.
 func New(t Table, o Options) *Console {
-	c := &Console{table: t, log: o.Log, hosts: append([]string(nil), o.Hosts...), dm: o.DM, opened: time.Now()}
+	c := &Console{table: t, archive: o.Archive, workshop: o.Workshop, log: o.Log, hosts: append([]string(nil), o.Hosts...), dm: o.DM, opened: time.Now()}
 	c.log = cmp.Or(c.log, slog.New(slog.DiscardHandler))
 	c.dm.ID, c.dm.Name, c.dm.DM = cmp.Or(c.dm.ID, "dm"), cmp.Or(c.dm.Name, "DM"), true
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
@@ -102,6 +108,16 @@ func (c *Console) routes() http.Handler {
 	mux.Handle("GET /events", c.only(Spectator, c.events))
 	mux.Handle("GET /sound", c.only(Spectator, c.sound))
 	mux.Handle("GET /microphone", c.only(Player, c.microphone))
+	mux.Handle("GET /turns", c.look(c.turnsPage))
+	if c.archive != nil {
+		mux.Handle("GET /knowledge", c.look(c.knowledgePage))
+		mux.Handle("GET /recap", c.look(c.recapPage))
+		mux.Handle("GET /privacy", c.look(c.privacyPage))
+		mux.Handle("GET /export", c.only(DM, c.export))
+	}
+	if c.workshop != nil {
+		mux.Handle("GET /tools", c.look(c.toolsPage))
+	}
 	mux.Handle("POST /do/{action}", c.only(Spectator, c.act))
 	return mux
 }

@@ -45,12 +45,16 @@ type viewer struct {
 	csrf string
 	tint func(id string) string
 	cast map[string]string // names of the NPCs by id
+	npcs []bot.NPC
 	// what the table can do beyond the least
 	directs, corrects bool
+	// places are the pages there are; here is this one.
+	places         []place
+	here, campaign string
 }
 
 func (c *Console) viewer(s *session, npcs []bot.NPC) viewer {
-	v := viewer{role: s.role, name: s.person.Name, csrf: s.csrf, tint: c.tints.class, cast: map[string]string{}}
+	v := viewer{role: s.role, name: s.person.Name, csrf: s.csrf, tint: c.tints.class, cast: map[string]string{}, npcs: npcs}
 	for _, n := range npcs {
 		v.cast[n.ID] = n.Name
 	}
@@ -76,7 +80,11 @@ func (v viewer) Name(id string) string {
 // tablePage is the table as it is now; the stream goes on from there.
 func (c *Console) tablePage(w http.ResponseWriter, r *http.Request) {
 	state := c.table.State()
-	c.render(w, r, http.StatusOK, tableView(c.viewer(who(r), state.NPCs), state))
+	v := c.viewer(who(r), state.NPCs)
+	if v.DM() {
+		v.places, v.here = c.places(), "/"
+	}
+	c.render(w, r, http.StatusOK, tableView(v, state))
 }
 
 // render answers with a page. It is made in memory first, so that a fault in a

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -68,6 +70,18 @@ func (v viewer) Names(ids []string) string {
 // "//x" and "/\\x" as another host.
 func ours(path string) bool {
 	return strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.Contains(path, `\`)
+}
+
+// Statement is a statement in words.
+func (v viewer) Statement(s bot.Statement) string {
+	if s.Object == "" {
+		return s.Text
+	}
+	words := v.Name(s.About) + " " + s.Kind + " " + v.Name(s.Object)
+	if s.Text != "" {
+		words += ": " + s.Text
+	}
+	return words
 }
 
 // hint is an example of what one may say here, with the name of somebody present.
@@ -141,4 +155,63 @@ func spoken(bars []bar) string {
 		parts[i] = b.name + " " + short(b.took)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// query is the part of an address after the question mark.
+func query(pairs ...string) string {
+	q := url.Values{}
+	for p := range slices.Chunk(pairs, 2) {
+		if p[1] != "" {
+			q.Set(p[0], p[1])
+		}
+	}
+	return q.Encode()
+}
+
+// current marks the chosen one of several links.
+func current(is bool) string {
+	if is {
+		return "true"
+	}
+	return "false"
+}
+
+// coord is a number in a picture.
+func coord(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
+
+// lasted is how long a sitting went on.
+func lasted(s bot.Sitting) string {
+	if s.Ended.IsZero() {
+		return "not closed"
+	}
+	return s.Ended.Sub(s.Started).Round(time.Minute).String()
+}
+
+// size is a number of bytes as people read it.
+func size(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	default:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+}
+
+// sparks is how many calls a sparkline shows.
+const sparks = 40
+
+func shortest(d []time.Duration) time.Duration { return slices.Min(d[max(0, len(d)-sparks):]) }
+func longest(d []time.Duration) time.Duration  { return slices.Max(d[max(0, len(d)-sparks):]) }
+
+// heights are the bars of a sparkline 22 high.
+func heights(d []time.Duration) []float64 {
+	d = d[max(0, len(d)-sparks):]
+	top := max(longest(d), 1)
+	out := make([]float64, len(d))
+	for i, v := range d {
+		out[i] = max(1.5, 22*float64(v)/float64(top))
+	}
+	return out
 }

@@ -4,6 +4,8 @@
 
 import { Sound } from './sound.js';
 import { Microphone } from './microphone.js';
+import { toast } from './toast.js';
+import './switch.js';
 
 const body = document.body;
 const $ = (id) => document.getElementById(id);
@@ -109,31 +111,6 @@ setInterval(() => {
     explainLoss();
   }
 }, 5000);
-
-// ---- Errors are shown, never swallowed.
-
-function toast(text, fine) {
-  const box = document.createElement('div');
-  box.className = fine ? 'toast fine' : 'toast';
-  const said = document.createElement('span');
-  said.textContent = text;
-  const close = document.createElement('button');
-  close.type = 'button';
-  close.className = 'small';
-  close.textContent = '✕';
-  close.setAttribute('aria-label', 'Dismiss');
-  close.addEventListener('click', () => box.remove());
-  box.append(said, close);
-  $('toasts').append(box);
-  while ($('toasts').children.length > 4) $('toasts').firstElementChild.remove();
-  setTimeout(() => box.remove(), fine ? 4000 : 12000);
-}
-
-document.addEventListener('htmx:responseError', (e) => {
-  toast(e.detail.xhr.responseText.trim().slice(0, 500) || 'That did not work: the table answered ' + e.detail.xhr.status);
-});
-document.addEventListener('htmx:sendError', () => toast('The table cannot be reached. Is glyphoxa still running?'));
-document.addEventListener('htmx:swapError', () => toast('A piece of the page could not be shown: load it again.'));
 
 // ---- The talk: stay at its end unless somebody reads further up.
 
@@ -306,11 +283,6 @@ for (const dialog of document.querySelectorAll('dialog')) {
 $('announcing').addEventListener('click', (e) => {
   const b = e.currentTarget;
   b.setAttribute('aria-pressed', b.getAttribute('aria-pressed') !== 'true');
-});
-$('theme').addEventListener('click', () => {
-  const root = document.documentElement;
-  root.dataset.theme = root.dataset.theme === 'light' ? 'dark' : 'light';
-  store('theme', root.dataset.theme);
 });
 for (const b of document.querySelectorAll('.views button')) {
   b.addEventListener('click', () => {
