@@ -44,10 +44,11 @@ func Rarity(n, total float64) float64 {
 // that share nothing with the question and stand beside nothing that does, are
 // left out.
 func Rank(q Question, rarity map[string]float64, candidates []Candidate, limit int) []Ranked {
+	m := newMatcher(q)
 	own := make(map[int64]float64, len(candidates))
 	asked := map[int64]bool{} // lines that are questions themselves
 	for _, c := range candidates {
-		own[c.Seq] = bm25(q, rarity, c)
+		own[c.Seq] = m.bm25(rarity, c)
 		asked[c.Seq] = strings.HasSuffix(strings.TrimSpace(c.Text), "?")
 	}
 	var newest int64
@@ -99,27 +100,64 @@ func Smooth(own map[int64]float64, seq int64) float64 {
 	return own[seq] + besideWeight*(before*own[seq-1]+after*own[seq+1]) + nearWeight*(before*own[seq-2]+after*own[seq+2])
 }
 
-func bm25(q Question, rarity map[string]float64, c Candidate) float64 {
-	terms := append(Terms(c.Text), Terms(c.Name)...)
-	norm := saturation * (1 - lengthBias + lengthBias*float64(len(terms))/meanLength)
-	score := 0.0
-	for _, t := range q.Terms {
-		n := 0.0
-		for _, have := range terms {
-			if have == t {
-				n++
-			}
-		}
-		score += rarity[t] * n * (saturation + 1) / (n + norm)
+// A matcher counts a question's terms in texts without stemming every word.
+type matcher struct {
+	q Question
+	// begins has the first two bytes of each term and prefix. A word is stemmed
+	// only if it begins like one: no stem differs from its word there, except the
+	// irregular forms.
+	begins map[[2]byte]bool
+	place  map[string]int // of a term in q.Terms
+}
+
+func newMatcher(q Question) matcher {
+	m := matcher{q: q, begins: map[[2]byte]bool{}, place: map[string]int{}}
+	for i, t := range q.Terms {
+		m.begins[head(t)] = true
+		m.place[t] = i
 	}
 	for _, p := range q.Prefixes {
-		n := 0.0
-		for _, w := range words(c.Text) {
-			if len(w) >= len(p) && w[:len(p)] == p {
-				n++
+		m.begins[head(p)] = true
+	}
+	return m
+}
+
+func head(w string) (h [2]byte) {
+	copy(h[:], w)
+	return h
+}
+
+// count adds to terms and prefixes how often each occurs among the words.
+func (m matcher) count(ws []string, terms, prefixes []float64) {
+	for _, w := range ws {
+		if _, odd := irregular[w]; !odd && !m.begins[head(w)] {
+			continue
+		}
+		if i, ok := m.place[term(w)]; ok {
+			terms[i]++
+		}
+		for i, p := range m.q.Prefixes {
+			if strings.HasPrefix(w, p) {
+				prefixes[i]++
 			}
 		}
-		score += rarity[p+"*"] * n * (saturation + 1) / (n + norm)
+	}
+}
+
+// bm25 is the usual score of a text for some words, Robertson and Zaragoza's
+// "The Probabilistic Relevance Framework", with who said it among its words.
+func (m matcher) bm25(rarity map[string]float64, c Candidate) float64 {
+	text, name := words(c.Text), words(c.Name)
+	terms, prefixes := make([]float64, len(m.q.Terms)), make([]float64, len(m.q.Prefixes))
+	m.count(text, terms, prefixes)
+	m.count(name, terms, make([]float64, len(prefixes)))
+	norm := saturation * (1 - lengthBias + lengthBias*float64(len(text)+len(name))/meanLength)
+	score := 0.0
+	for i, t := range m.q.Terms {
+		score += rarity[t] * terms[i] * (saturation + 1) / (terms[i] + norm)
+	}
+	for i, p := range m.q.Prefixes {
+		score += rarity[p+"*"] * prefixes[i] * (saturation + 1) / (prefixes[i] + norm)
 	}
 	return score
 }

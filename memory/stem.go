@@ -63,7 +63,9 @@ func (s stemmer) hasVowel(n int) bool {
 	return false
 }
 
-func (s stemmer) has(suffix string) bool { return strings.HasSuffix(string(s), suffix) }
+func (s stemmer) has(suffix string) bool {
+	return len(s) >= len(suffix) && string(s[len(s)-len(suffix):]) == suffix
+}
 
 func (s stemmer) doubled() bool {
 	n := len(s)

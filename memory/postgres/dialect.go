@@ -75,6 +75,9 @@ func expression(m relational.Match) string {
 		}
 		b.WriteString(" & ")
 	}
+	if len(m.Audience) == 0 {
+		return strings.TrimSuffix(b.String(), " & ")
+	}
 	b.WriteString("('@" + strings.Join(m.Audience, "' | '@") + "')")
 	return b.String()
 }

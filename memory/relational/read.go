@@ -147,7 +147,7 @@ func (s *Store) fetch(ctx context.Context, c scope, ids []int64) ([]row, error) 
 
 func (s *Store) rows(ctx context.Context, from Queryer, c scope, ids []int64) (map[int64]row, error) {
 	rows, err := from.QueryContext(ctx, s.d.SQL(`SELECT `+lineColumns+` FROM line l JOIN session s ON s.id = l.seq >> 32 JOIN actor a ON a.id = l.speaker
-		LEFT JOIN told d ON d.line = l.seq AND d.who = ?1 LEFT JOIN told e ON e.line = l.seq AND e.who = ?3 WHERE l.campaign = ?2 AND l.seq IN (`+list(ids)+`)`), c.who, c.campaign, c.everyone)
+		LEFT JOIN told d ON d.line = l.seq AND d.who = ?1 LEFT JOIN told e ON e.line = l.seq AND e.who = ?3 WHERE +l.campaign = ?2 AND l.seq IN (`+list(ids)+`)`), c.who, c.campaign, c.everyone)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 const (
 	firstLook  = 256  // newest postings of every term, which also show how common it is
 	postings   = 2000 // of the rarest terms, all together
-	candidates = 80   // lines read and scored, not counting their neighbours
+	candidates = 60   // lines read and scored, not counting their neighbours
 )
 
 // Search returns the lines that answer a query, best first.
@@ -45,11 +45,17 @@ func (s *Store) Search(ctx context.Context, v memory.Viewer, q memory.Query) ([]
 // search finds candidates by their postings, reads the best of them with their
 // neighbours, and ranks those by their text.
 func (s *Store) search(ctx context.Context, c scope, f filter, q memory.Question) ([]memory.Hit, error) {
-	total, err := s.count(ctx, c)
+	total, others, err := s.count(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	found, rarity, err := s.postings(ctx, c, f, q, total)
+	audience := c.tokens()
+	if c.master() && others*10 <= total {
+		// Nearly all lines are this campaign's, and fetch leaves out the rest: to
+		// ask for the campaign's token as well would cost more than the words.
+		audience = nil
+	}
+	found, rarity, err := s.postings(ctx, audience, f, q, total)
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +102,8 @@ type postingList struct {
 // contains say. Rare terms are looked up completely, common ones only among the
 // newest lines: they say little, and what they say of older candidates is found
 // when those are read.
-func (s *Store) postings(ctx context.Context, c scope, f filter, q memory.Question, total float64) (map[int64]float64, map[string]float64, error) {
-	base := Match{Audience: c.tokens(), Low: f.low, High: f.high, Limit: firstLook}
+func (s *Store) postings(ctx context.Context, audience []string, f filter, q memory.Question, total float64) (map[int64]float64, map[string]float64, error) {
+	base := Match{Audience: audience, Low: f.low, High: f.high, Limit: firstLook}
 	var lists []*postingList
 	for _, t := range q.Terms {
 		m := base
@@ -160,10 +166,11 @@ func (s *Store) look(ctx context.Context, l *postingList, total float64) (err er
 	return err
 }
 
-// count is how many lines a campaign has.
-func (s *Store) count(ctx context.Context, c scope) (n float64, err error) {
-	err = s.row(ctx, `SELECT COALESCE(SUM(lines), 0) FROM session WHERE campaign = ?1`, c.campaign).Scan(&n)
-	return n, err
+// count is how many lines a campaign has, and how many the others.
+func (s *Store) count(ctx context.Context, c scope) (own, others float64, err error) {
+	err = s.row(ctx, `SELECT COALESCE(SUM(CASE WHEN campaign = ?1 THEN lines END), 0), COALESCE(SUM(CASE WHEN campaign <> ?1 THEN lines END), 0)
+		FROM session`, c.campaign).Scan(&own, &others)
+	return own, others, err
 }
 
 // best returns the n lines that look most promising, counting what stands beside

@@ -29,7 +29,8 @@ type Match struct {
 	// Terms must all occur. With Prefix, the last is only a beginning.
 	Terms  []string
 	Prefix bool
-	// Audience are audience tokens of which one must be there. It is never empty.
+	// Audience are audience tokens of which one must be there; none is any. Only
+	// the game master's searches go without, and what they find is checked again.
 	Audience []string
 	// Ids must lie in [Low, High].
 	Low, High int64

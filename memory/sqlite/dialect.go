@@ -66,6 +66,9 @@ func expression(m relational.Match) string {
 		}
 		b.WriteString(" AND ")
 	}
+	if len(m.Audience) == 0 {
+		return strings.TrimSuffix(b.String(), " AND ")
+	}
 	b.WriteString(`aud:("` + strings.Join(m.Audience, `" OR "`) + `")`)
 	return b.String()
 }
