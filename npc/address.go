@@ -80,7 +80,9 @@ func (c *Cast) Address(u Utterance) Decision {
 	l.read(c.lang, u.Text)
 	d := c.address(&l, u)
 	d.Intent = l.intent(&d)
-	d.TakeTime = len(d.To) > 0 && l.asksTime()
+	// Among players "take your time" is said often; without a name it is only
+	// for the NPC if there is something to think about.
+	d.TakeTime = len(d.To) > 0 && l.asksTime() && (d.why != whyContinues && d.why != whyAnswers || l.question())
 	return d
 }
 

@@ -310,8 +310,8 @@ func (c *Cast) listen() {
 	for _, list := range c.forms {
 		for k := range list {
 			f := &list[k]
-			if f.by != byName || len(f.who) != 1 || f.human || len(f.words) > 3 {
-				continue
+			if f.by != byName || len(f.who) != 1 || f.human || len(f.words) > 3 || !c.npcs[f.who[0]].present {
+				continue // those elsewhere are known by their names only
 			}
 			var parts [][]byte
 			letters := 0

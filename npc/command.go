@@ -84,20 +84,30 @@ func (c *Cast) command(text string) (cmd Command, who int) {
 	var fs founds
 	c.find(&l, &fs, -1)
 	who = -1
+	var named [maxFound]int
+	n := 0
 	name := func(f found) bool {
-		if f.form.by == byHuman || f.who < 0 {
+		if f.form.by == byHuman || f.who < 0 || n == maxFound {
 			return false
 		}
 		if who < 0 {
 			who = f.who
 		}
-		cmd.Targets = append(cmd.Targets, c.npcs[f.who].id)
+		named[n] = f.who
+		n++
 		return true
+	}
+	// The ids are collected only once it is sure that this is an order: most of
+	// what a game master says is not.
+	targets := func() {
+		for _, w := range named[:n] {
+			cmd.Targets = append(cmd.Targets, c.npcs[w].id)
+		}
 	}
 	made := false
 	for i := 0; i < l.n; {
 		// "Bartok, say ..." and "have Bartok say ...": the rest is what is said.
-		if l.is(i, cmdSay) && len(cmd.Targets) > 0 && cmd.Kind == NoCommand && l.saying(i, made) {
+		if l.is(i, cmdSay) && n > 0 && cmd.Kind == NoCommand && l.saying(i, made) {
 			j := i + 1
 			for l.is(j, cmdSay) {
 				j++
@@ -106,6 +116,7 @@ func (c *Cast) command(text string) (cmd Command, who int) {
 				return Command{}, -1
 			}
 			cmd.Kind, cmd.Words = Say, after(text, j)
+			targets()
 			return cmd, who
 		}
 		if f := fs.at(i); f != nil && !(l.words[i].means != 0 && f.form.common) {
@@ -147,8 +158,8 @@ func (c *Cast) command(text string) (cmd Command, who int) {
 			i++
 		default:
 			f, ok := found{}, false
-			for n := 3; n >= 1 && !ok; n-- {
-				f, ok = c.guess(&l, i, i+n)
+			for k := 3; k >= 1 && !ok; k-- {
+				f, ok = c.guess(&l, i, i+k)
 			}
 			if !ok || !name(f) {
 				return Command{}, -1
@@ -159,9 +170,10 @@ func (c *Cast) command(text string) (cmd Command, who int) {
 	switch {
 	case cmd.Kind == NoCommand:
 		return Command{}, -1
-	case len(cmd.Targets) == 0 && !cmd.All && cmd.Kind != SetTier && cmd.Kind != ReleaseTier:
+	case n == 0 && !cmd.All && cmd.Kind != SetTier && cmd.Kind != ReleaseTier:
 		return Command{}, -1 // "stop", said to the players
 	}
+	targets()
 	return cmd, who
 }
 

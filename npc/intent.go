@@ -115,3 +115,13 @@ func (l *line) denied(i int) bool {
 	}
 	return false
 }
+
+// question reports whether the line asks something or tells somebody to tell.
+func (l *line) question() bool {
+	for i := range l.n {
+		if l.words[i].stop == '?' || l.is(i, ask) {
+			return true
+		}
+	}
+	return l.is(0, order) && l.isAny(1, set(me, we))
+}

@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/glyphoxa/glyphoxa/mcp"
 )
 
 // A labelled line is one of the labelled set.
@@ -203,16 +206,103 @@ func score(lines []labelled) scorecard {
 	return c
 }
 
-func TestScratch(t *testing.T) {
-	c := score(readTalk(t, os.Getenv("SET")))
-	for _, f := range c.failures {
-		t.Log(f)
+func TestNPCsAnswerWhatIsSaidToThemAndNothingElse(t *testing.T) {
+	for _, half := range []string{"tuning.txt", "held-out.txt"} {
+		t.Run(half, func(t *testing.T) {
+			c := score(readTalk(t, half))
+			if half == "tuning.txt" { // the other half is not for looking at
+				for _, f := range c.failures {
+					t.Log(f)
+				}
+			}
+			if got := 100 - c.silence.percent(); got > 4 {
+				t.Errorf("false speech: %.1f %%, want at most 4 %%", got)
+			}
+			for category, least := range map[string]float64{"direct": 95, "title": 95, "misheard": 85, "follow-up": 84, "narrated": 90, "two": 80, "other languages": 90} {
+				if got := c.category[category].percent(); got < least {
+					t.Errorf("%s: %.1f %% right, want at least %v %%", category, got, least)
+				}
+			}
+			if c.commands.percent() < 100 {
+				t.Errorf("commands: %.1f %% right, want all", c.commands.percent())
+			}
+			if c.tier.percent() < 92 {
+				t.Errorf("tiers: %.1f %% right, want at least 92 %%", c.tier.percent())
+			}
+			if c.intent.percent() < 90 {
+				t.Errorf("intents: %.1f %% right, want at least 90 %%", c.intent.percent())
+			}
+			if c.needlessDeep > 0 {
+				t.Errorf("%d needless deep turns, want none", c.needlessDeep)
+			}
+		})
 	}
-	for _, n := range []string{"tuning.txt", "held-out.txt"} {
-		c := score(readTalk(t, n))
-		t.Logf("%s silence %.1f commands %.1f tier %.1f intent %.1f deep %d", n, c.silence.percent(), c.commands.percent(), c.tier.percent(), c.intent.percent(), c.needlessDeep)
-		for k, v := range c.category {
-			t.Logf("   %s %d/%d", k, v.right, v.all)
+}
+
+// BenchmarkAddressing reports how well both halves of the labelled set go, and
+// how long a decision takes.
+func BenchmarkAddressing(b *testing.B) {
+	for _, half := range []string{"tuning.txt", "held-out.txt"} {
+		b.Run(half, func(b *testing.B) {
+			lines := readTalk(b, half)
+			c := score(lines)
+			b.ReportMetric(100-c.silence.percent(), "false-speech-%")
+			for _, category := range []string{"direct", "title", "misheard", "follow-up"} {
+				b.ReportMetric(c.category[category].percent(), category+"-%")
+			}
+			b.ReportMetric(c.commands.percent(), "commands-%")
+			b.ReportMetric(c.tier.percent(), "tier-%")
+			b.ReportMetric(float64(c.needlessDeep), "needless-deep")
+			cast, us := castOf(lines)
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				cast.Address(us[i%len(us)])
+				i++
+			}
+		})
+	}
+}
+
+// castOf is the cast of the set's first room and what is said in it.
+func castOf(lines []labelled) (*Cast, []Utterance) {
+	var people []Character
+	room := Room{Players: lines[0].in.PlayerNames, PCs: lines[0].in.PCNames}
+	for _, n := range lines[0].in.NPCsPresent {
+		people = append(people, Plain(n))
+		room.Present = append(room.Present, Plain(n).ID)
+	}
+	var us []Utterance
+	for _, l := range lines {
+		if l.in.Lang == "" {
+			u := Utterance{Text: l.in.Text, DM: l.in.Speaker == "dm", Since: time.Duration(l.in.LastNPCSecondsAgo) * time.Second}
+			if l.in.LastNPC != "" {
+				u.Last = Plain(l.in.LastNPC).ID
+			}
+			us = append(us, u)
 		}
+	}
+	return NewCast(people, room), us
+}
+
+func TestDecidingThatNobodyIsMeantAllocatesNothing(t *testing.T) {
+	cast, us := castOf(readTalk(t, "tuning.txt"))
+	for _, u := range us {
+		d := cast.Address(u)
+		if len(d.To) > 1 || d.Command.Kind != NoCommand {
+			continue
+		}
+		if got := testing.AllocsPerRun(1, func() { cast.Address(u) }); got > 0 {
+			t.Errorf("%q: %v allocations, want none", u.Text, got)
+		}
+	}
+}
+
+func BenchmarkSelectTier(b *testing.B) {
+	cast, us := castOf(readTalk(b, "tuning.txt"))
+	d := cast.Address(us[0])
+	b.ReportAllocs()
+	for b.Loop() {
+		SelectTier(&d, Moment{Ceiling: mcp.Deep, Waiting: 1})
 	}
 }
