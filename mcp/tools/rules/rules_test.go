@@ -65,3 +65,21 @@ func TestEachEditionAnswersForItself(t *testing.T) {
 		}
 	}
 }
+func TestEveryReferenceLeadsSomewhere(t *testing.T) {
+	l := library(t)
+	for _, e := range l.entries {
+		for _, see := range e.See {
+			if _, err := l.Get(see, ""); err != nil {
+				t.Errorf("%s: %v", e.ID, err)
+			}
+		}
+		if e.Differs == "" {
+			continue
+		}
+		other, err := l.Get(e.Differs, "")
+		if err != nil || other.Differs != e.ID || other.Edition == e.Edition || other.Say == e.Say && other.Text == e.Text {
+			t.Errorf("%s differs from %s: %v", e.ID, e.Differs, err)
+		}
+	}
+}
+
