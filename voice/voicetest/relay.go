@@ -34,6 +34,8 @@ const (
 	discoverySize = 74
 	keepAliveSize = 8
 	maxDatagram   = 2048
+	// grace is how many packets may come before the speaking flag: half a second.
+	grace = 25
 )
 
 // relay passes sound on until the socket is closed.
@@ -71,8 +73,11 @@ func (s *Server) datagram(b []byte, from netip.AddrPort) {
 			return
 		}
 		if !m.spoke {
-			m.unannounced++
-			return
+			// The announcement is on another way and may be overtaken; who
+			// makes none at all is not heard.
+			if m.unannounced++; m.unannounced > grace {
+				return
+			}
 		}
 		m.packets++
 		for _, o := range m.call.members {

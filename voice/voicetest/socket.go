@@ -321,7 +321,7 @@ func (m *member) speak(bits int) {
 	if bits == 0 {
 		return
 	}
-	m.spoke = true
+	m.spoke, m.unannounced = true, 0
 	if !m.call.server.opts.LateSpeaking {
 		m.tell()
 	}
