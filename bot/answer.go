@@ -77,7 +77,7 @@ func (t *Table) begin(a ask, c npc.Character) {
 		Filter: t.filter(c), Watch: func(note any) { t.post(func() { t.watch(r, note) }) },
 	}
 	if t.o.Synth != nil {
-		plan.Mouth = &mouth{room: &t.room, npc: c.ID, line: r.line}
+		plan.Mouth = t.mouthOf(c.ID, r.line)
 	}
 	t.tasks.Go(func() {
 		out := engine.Run(ctx, plan)

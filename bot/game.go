@@ -11,6 +11,7 @@ import (
 	"github.com/glyphoxa/glyphoxa/mcp"
 	"github.com/glyphoxa/glyphoxa/memory"
 	"github.com/glyphoxa/glyphoxa/npc"
+	"github.com/glyphoxa/glyphoxa/voice"
 )
 
 const (
@@ -42,6 +43,9 @@ type game struct {
 	tools    []Tool
 	alerts   []Alert
 	met      map[string]bool // NPCs that have spoken in this session
+
+	call   *voice.Conn // nil while the table is only in its room
+	voices map[string]*voice.Voice
 
 	waiting   []ask
 	running   *running

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/glyphoxa/glyphoxa/voice"
 	"github.com/glyphoxa/glyphoxa/voice/pcm"
 )
 
@@ -71,6 +72,26 @@ type mouth struct {
 	npc, line string
 	due       time.Time // of the next frame; zero before the first
 }
+
+// relay is a mouth in a voice call, which has a clock of its own. Whoever watches
+// the page hears it too.
+type relay struct {
+	room      *room
+	npc, line string
+	voice     *voice.Voice
+}
+
+// Play gives the frame to the call.
+func (m *relay) Play(ctx context.Context, frame []int16) error {
+	if err := m.voice.Play(ctx, frame); err != nil {
+		return err
+	}
+	m.room.send(Sound{NPC: m.npc, Line: m.line, Samples: slices.Clone(frame)})
+	return nil
+}
+
+// Flush takes back what the call has not sent yet.
+func (m *relay) Flush() int { return m.voice.Flush() }
 
 // Play sends the frame when its time has come. The first leaves at once.
 func (m *mouth) Play(ctx context.Context, frame []int16) error {

@@ -71,7 +71,8 @@ type outcome struct {
 }
 
 // Listen turns frames (320 samples of 16 kHz mono) into utterances, in the order
-// in which they began. An error belongs to its utterance; listening goes on. It
+// in which they began. A frame without samples says that the sender has stopped,
+// which ends an utterance at once. An error belongs to its utterance; listening goes on. It
 // ends when frames does and everything has been recognised, or with ctx.
 func (e *Ear) Listen(ctx context.Context, frames iter.Seq[[]int16]) iter.Seq2[Utterance, error] {
 	return func(yield func(Utterance, error) bool) {
@@ -116,6 +117,12 @@ func (e *Ear) split(ctx context.Context, frames iter.Seq[[]int16], order chan<- 
 	for f := range frames {
 		if ctx.Err() != nil {
 			return
+		}
+		if len(f) == 0 { // the sender says that it has stopped
+			if gate.End() {
+				end()
+			}
+			continue
 		}
 		switch gate.Feed(f) {
 		case vad.Started:

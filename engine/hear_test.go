@@ -110,3 +110,30 @@ func TestListeningEndsWithItsContext(t *testing.T) {
 	for range NewEar(counter{}, "u", EarOptions{}).Listen(ctx, endless) {
 	}
 }
+
+func TestSenderWhoStopsEndsTheUtteranceAtOnce(t *testing.T) {
+	all := twice(t)
+	// Cut in the middle of the first sentence: two seconds in.
+	frames := append(slices.Clone(all[:100]), nil)
+	n := 0
+	src := func(yield func([]int16) bool) {
+		for _, f := range frames {
+			if !yield(f) {
+				return
+			}
+		}
+		for range 10 { // 200 ms: far less than a pause would need
+			if !yield(make([]int16, pcm.HearSize)) {
+				return
+			}
+		}
+	}
+	for _, err := range NewEar(counter{}, "u", EarOptions{}).Listen(t.Context(), src) {
+		if n++; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("got %d utterances, want the one that was stopped", n)
+	}
+}
