@@ -181,6 +181,7 @@ var occasions = map[string]string{
 	"unknown_place":  "Said about a place the NPC does not know; {name} is what was asked about.",
 	"player":         "Said when asked who the player is; {player} is the name.",
 	"introduced":     "Said when a player tells a name; {player} is it.",
+	"listening":      "Said when asked for a word.",
 	"help":           "Said when asked what there is to ask; {topics} are some.",
 	"advice":         "Said when asked what to do.",
 	"request":        "Said when asked to do something that the NPC cannot.",

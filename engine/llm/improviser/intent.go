@@ -24,6 +24,7 @@ const (
 	wantsTopic     intent = "topic" // about somebody or something
 	wantsMore      intent = "more"
 	wantsJoke      intent = "joke"
+	wantsAttention intent = "listening"
 	wantsHelp      intent = "help"    // what it can be asked
 	wantsAdvice    intent = "advice"  // what to do
 	wantsFavor     intent = "request" // to do something
@@ -120,10 +121,12 @@ func (t *turn) intent(u *understanding) intent {
 		return wantsMore
 	case wants(wantsPrices):
 		return wantsPrices
-	case wants(wantsOrder) && !wants("really asks"):
+	case wants(wantsOrder) && !wants("really asks"), short && !u.question && strings.HasSuffix(p, g.please) && len(u.words) > 0:
 		return wantsOrder
 	case u.question && t.known(*u):
 		return wantsTopic
+	case wants(wantsAttention):
+		return wantsAttention
 	case wants(wantsHelp):
 		return wantsHelp
 	case wants(wantsAdvice):
@@ -229,11 +232,15 @@ func (t *turn) aboutEndsAt(words []string, i int) bool {
 // content; and the last topic where it only says "he" or "there".
 func (t *turn) subject(u understanding) topic {
 	g := t.tongue
-	rest, introduced := after(u.plain, g.about)
-	if !introduced {
-		rest = u.plain
+	head, introduced := after(u.plain, g.about)
+	if first, _, _ := strings.Cut(head, " "); first == g.your {
+		introduced = false // asked about the NPC itself
 	}
-	head := g.head(rest)
+	if introduced {
+		head = g.head(head)
+	} else {
+		head = u.plain
+	}
 	words := g.content(head)
 	if introduced && len(words) == 0 {
 		words = u.words
@@ -242,7 +249,7 @@ func (t *turn) subject(u understanding) topic {
 	if e == nil && !introduced {
 		e = t.lore.entity(u.words)
 	}
-	if (e == nil || e.Kind != "npc" && e.Kind != "player") && t.pointsBack(u, words) {
+	if (e == nil || !person(e)) && t.pointsBack(u, words, e != nil) {
 		last := t.lastTopic()
 		last.words = slices.Clone(last.words)
 		for _, w := range words {
@@ -266,7 +273,8 @@ func (t *turn) subject(u understanding) topic {
 
 // pointsBack reports whether the line says "she" or "there" for what was talked
 // about before. "it" gives way to words that the NPC knows something about.
-func (t *turn) pointsBack(u understanding, words []string) bool {
+// Where the line names something else, only a person is pointed back to.
+func (t *turn) pointsBack(u understanding, words []string, named bool) bool {
 	g := t.tongue
 	last := t.lastTopic()
 	if len(last.words) == 0 || len(words) > 2 {
@@ -276,7 +284,8 @@ func (t *turn) pointsBack(u understanding, words []string) bool {
 	for i, w := range all {
 		switch {
 		case g.persons[w]:
-			return last.entity == nil || last.entity.Kind == "npc" || last.entity.Kind == "player" || last.entity.Kind == "faction" || last.entity.Kind == ""
+			return last.entity == nil || person(last.entity)
+		case named:
 		case g.pronouns[w]:
 			_, known := t.bestLore(words)
 			return !known
@@ -286,6 +295,11 @@ func (t *turn) pointsBack(u understanding, words []string) bool {
 		}
 	}
 	return false
+}
+
+// person reports whether an entity is one that "she" or "they" can stand for.
+func person(e *Known) bool {
+	return e.Kind == "npc" || e.Kind == "player" || e.Kind == "faction" || e.Kind == ""
 }
 
 // head is the beginning of what follows "tell me about", up to the word that
@@ -383,7 +397,7 @@ func (t *turn) asksRule(u *understanding) bool {
 		// "what does hex do" asks for a rule unless hex is somebody.
 		rest, ok := after(u.plain, []string{"what does"})
 		does := ok && (strings.HasSuffix(u.plain, " do ") || strings.HasSuffix(u.plain, " spell do "))
-		return does && t.lore.entity(g.content(rest)) == nil && !t.pointsBack(*u, nil) && len(strings.Fields(rest)) <= 5
+		return does && t.lore.entity(g.content(rest)) == nil && !t.pointsBack(*u, nil, false) && len(strings.Fields(rest)) <= 5
 	}
 	framed := has(u.plain, g.ruleFrames)
 	return strong && (u.question || framed) || weak && framed

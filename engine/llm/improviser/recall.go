@@ -32,13 +32,14 @@ func (t *turn) recall(u understanding, bold boldness) string {
 	if told, ok := t.fromLore(words, u.topic.entity, bold, u.where); ok {
 		return told
 	}
-	if e := u.topic.entity; e != nil {
-		return t.describe(e, u)
+	e := u.topic.entity
+	if e == nil {
+		e = t.mentioning(words)
 	}
-	if e := t.mentioning(words); e != nil && bold == boldly {
-		return t.describe(e, u)
+	if e == nil || bold != boldly {
+		return ""
 	}
-	return ""
+	return t.describe(e, u)
 }
 
 // mentioning is what the NPC knows of the world that best fits words which name

@@ -216,7 +216,7 @@ func TestTalksGoAsWritten(t *testing.T) {
 			}
 		})
 	}
-	if lines < 80 {
-		t.Errorf("%d lines in all talks, want at least 80", lines)
+	if lines < 200 {
+		t.Errorf("%d lines in all talks, want at least 200", lines)
 	}
 }

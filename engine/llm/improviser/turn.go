@@ -44,6 +44,9 @@ func (t *turn) tell(u understanding) string {
 	case wantsRoll:
 		return t.line("no_dice", nil)
 	case wantsTable:
+		if t.offered("roll_table") >= 0 {
+			return t.line("unknown", nil) // there is no such table
+		}
 		return cmp.Or(t.recall(u, boldly), t.line("no_dice", nil))
 	case wantsRule:
 		return cmp.Or(t.recall(u, surely), t.line("rule_unknown", nil))
@@ -255,8 +258,8 @@ func (t *turn) playerName() string {
 	return name
 }
 
-// tells reports whether text would give a secret away: it has three of its words
-// and either much of the secret or little else. It is asked of what comes from
+// tells reports whether text would give a secret away: it has much of the
+// secret's words, or few others. It is asked of what comes from
 // the world, from tools and from the talk; what the NPC's own file lets it say,
 // its author has weighed.
 func (t *turn) tells(text string) bool {
@@ -268,7 +271,7 @@ func (t *turn) tells(text string) bool {
 				same++
 			}
 		}
-		if same >= min(3, len(words)) && same > 0 && (5*same >= 2*len(words) || 2*same >= len(said)) {
+		if same >= 3 && 5*same >= 2*len(words) || same >= 2 && 2*same >= len(said) {
 			return true
 		}
 	}
