@@ -15,9 +15,8 @@ type Question struct {
 	Prefixes []string
 	// Phrases must occur as they are: each is a sequence of folded words.
 	Phrases [][]string
-	// Wants is what sort of answer is asked for.
-	Wants Want
 
+	aim  aim
 	said map[string]bool // all folded words of the question
 }
 
@@ -66,7 +65,7 @@ func Ask(text string) Question {
 	for _, w := range all {
 		q.said[w] = true
 	}
-	q.Wants = wants(all)
+	q.aim = aimOf(all)
 	for i := range q.Prefixes {
 		q.Prefixes[i] = strings.TrimSuffix(q.Prefixes[i], "*")
 	}

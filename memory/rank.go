@@ -61,7 +61,7 @@ func Rank(q Question, rarity map[string]float64, candidates []Candidate, limit i
 		if asked[c.Seq-1] {
 			score += answerWeight * own[c.Seq-1]
 		}
-		if q.Wants.fits(c.Text, q.said) {
+		if q.aim.fits(c.Text, q.said) {
 			score *= 1 + fitBonus
 		}
 		if len(q.Phrases) > 0 {

@@ -7,19 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// A Want is the sort of answer that a question asks for.
-type Want uint8
+// An aim is the sort of answer that a question asks for.
+type aim uint8
 
-// The sorts of answer.
 const (
-	Anything Want = iota
-	Number        // how many, how much, how old
-	Moment        // when, how long
-	Name          // who, where, which name
+	anything aim = iota
+	aNumber      // how many, how much, how old
+	aMoment      // when, how long
+	aName        // who, where, which name
 )
 
-// wants reads the sort of answer from a question's folded words.
-func wants(words []string) Want {
+// aimOf reads the sort of answer from a question's folded words.
+func aimOf(words []string) aim {
 	for i, w := range words {
 		next := ""
 		if i+1 < len(words) {
@@ -27,25 +26,25 @@ func wants(words []string) Want {
 		}
 		switch {
 		case w == "how" && (next == "much" || next == "many" || next == "old"), w == "cost", w == "price":
-			return Number
+			return aNumber
 		case w == "when" && i == 0, w == "how" && next == "long", w == "what" && slices.Contains([]string{"day", "time", "year", "month", "date"}, next):
-			return Moment
+			return aMoment
 		case w == "who", w == "whose", w == "whom", w == "where", w == "name":
-			return Name
+			return aName
 		}
 	}
-	return Anything
+	return anything
 }
 
 // fits says whether a text has something of the sort that the question did not
 // say itself.
-func (w Want) fits(text string, said map[string]bool) bool {
-	switch w {
-	case Number:
+func (a aim) fits(text string, said map[string]bool) bool {
+	switch a {
+	case aNumber:
 		return slices.ContainsFunc(words(text), func(s string) bool { return numbers[s] || s[0] >= '0' && s[0] <= '9' })
-	case Moment:
+	case aMoment:
 		return slices.ContainsFunc(words(text), func(s string) bool { return moments[s] || numbers[s] || s[0] >= '0' && s[0] <= '9' })
-	case Name:
+	case aName:
 		first := true // a sentence's first word is capitalised anyway
 		for f := range strings.FieldsSeq(text) {
 			r, _ := utf8.DecodeRuneInString(f)
