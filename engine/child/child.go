@@ -62,6 +62,11 @@ type Process struct {
 // Start runs the program for at most limit, waiting first for its turn. Its
 // directory is the root, so that nothing depends on where glyphoxa was started.
 func (p *Program) Start(ctx context.Context, limit time.Duration, args ...string) (*Process, error) {
+	return p.StartWith(ctx, limit, nil, args...)
+}
+
+// StartWith is Start with open files, which the program finds at /dev/fd/3 and up.
+func (p *Program) StartWith(ctx context.Context, limit time.Duration, files []*os.File, args ...string) (*Process, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -76,6 +81,7 @@ func (p *Program) Start(ctx context.Context, limit time.Duration, args ...string
 	cmd := exec.CommandContext(ctx, p.path, args...)
 	cmd.Dir = "/"
 	cmd.Env = environment()
+	cmd.ExtraFiles = files
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = killWait

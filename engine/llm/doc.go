@@ -1,5 +1,6 @@
 // Package llm holds the language models an NPC can think with: any server with
-// OpenAI's chat API. [Discover] finds the one that this machine has.
+// OpenAI's chat API, Anthropic's, and Google's. [Discover] finds the one that this
+// machine has.
 //
 // # Promises
 //

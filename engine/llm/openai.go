@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"mime"
 	"net/http"
 	"net/url"
 	"strings"
@@ -241,15 +240,7 @@ func (g guard) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")) // without one it may be a stream
-	switch {
-	case resp.StatusCode != http.StatusOK:
-		err = engine.ReadHTTPError(resp)
-	case kind == "text/html" || kind == "application/json":
-		b, _ := io.ReadAll(io.LimitReader(resp.Body, 200))
-		err = fmt.Errorf("the server sent %s instead of a stream: %q", kind, b)
-	}
-	if err != nil {
+	if err := streams(resp); err != nil {
 		resp.Body.Close()
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"mime"
+	"net/http"
 	"time"
 
 	"github.com/glyphoxa/glyphoxa/engine"
@@ -87,4 +89,18 @@ func (a alive) Read(b []byte) (int, error) {
 		a.beat()
 	}
 	return n, err
+}
+
+// streams says what is wrong with an answer that is no stream. It leaves closing to
+// the caller.
+func streams(resp *http.Response) error {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")) // without one it may be a stream
+	switch {
+	case resp.StatusCode != http.StatusOK:
+		return engine.ReadHTTPError(resp)
+	case kind == "text/html" || kind == "application/json":
+		b, _ := io.ReadAll(io.LimitReader(resp.Body, 200)) // what arrived is enough
+		return fmt.Errorf("the server sent %s instead of a stream: %q", kind, b)
+	}
+	return nil
 }

@@ -12,7 +12,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/glyphoxa/glyphoxa/engine"
@@ -36,9 +38,19 @@ const (
 
 // Pocketsphinx recognises English with CMU pocketsphinx: without a key or a server,
 // good for names, commands and clearly spoken sentences.
+//
+// The names of [engine.Hearing] are added to its dictionary and its language model,
+// with the sound that the dictionary's words or flite give them.
 type Pocketsphinx struct {
 	program *child.Program
 	model   string
+
+	mu sync.Mutex // guards what follows
+	// channel is what the last voices were like.
+	channel channel
+	// words is the vocabulary that names were taught in.
+	words *vocabulary
+	names string
 }
 
 // NewPocketsphinx looks for the program and its English model. Where they are not
@@ -52,7 +64,7 @@ func NewPocketsphinx() (*Pocketsphinx, error) {
 	for _, dir := range []string{"/usr/share", "/usr/local/share"} {
 		model := filepath.Join(dir, "pocketsphinx/model/en-us")
 		if _, err := os.Stat(filepath.Join(model, "en-us.lm.bin")); err == nil {
-			return &Pocketsphinx{program, model}, nil
+			return &Pocketsphinx{program: program, model: model}, nil
 		}
 	}
 	return nil, fmt.Errorf("%s: no English model: %w", install, fs.ErrNotExist)
@@ -65,10 +77,11 @@ func (p *Pocketsphinx) Name() string { return "pocketsphinx" }
 func (p *Pocketsphinx) Basic() bool { return true }
 
 // Hear recognises while the frames come, in a process of its own, and yields the
-// text some 100 ms after the last one. frames has to end when ctx does.
-func (p *Pocketsphinx) Hear(ctx context.Context, _ engine.Hearing, frames iter.Seq[[]int16]) iter.Seq2[engine.Transcript, error] {
+// text some 100 ms after the last one; a voice it has not heard before takes it
+// half a second more. frames has to end when ctx does.
+func (p *Pocketsphinx) Hear(ctx context.Context, h engine.Hearing, frames iter.Seq[[]int16]) iter.Seq2[engine.Transcript, error] {
 	return func(yield func(engine.Transcript, error) bool) {
-		text, err := p.hear(ctx, frames)
+		text, err := p.hear(ctx, h.Terms, frames)
 		if err != nil {
 			yield(engine.Transcript{}, fmt.Errorf("pocketsphinx: %w", err))
 			return
@@ -77,33 +90,92 @@ func (p *Pocketsphinx) Hear(ctx context.Context, _ engine.Hearing, frames iter.S
 	}
 }
 
-func (p *Pocketsphinx) hear(ctx context.Context, frames iter.Seq[[]int16]) (string, error) {
-	process, err := p.program.Start(ctx, listenTime,
-		"-infile", "/dev/stdin", "-logfn", "/dev/null",
-		// Denoising costs eight words in a hundred on clean speech, and callers' own
-		// clients have denoised already.
-		"-remove_noise", "no",
-		"-hmm", filepath.Join(p.model, "en-us"),
-		"-lm", filepath.Join(p.model, "en-us.lm.bin"),
-		"-dict", filepath.Join(p.model, "cmudict-en-us.dict"))
+// hear recognises once, and once more if the voice turns out to be far from what
+// was expected of it.
+func (p *Pocketsphinx) hear(ctx context.Context, names []string, frames iter.Seq[[]int16]) (string, error) {
+	p.mu.Lock()
+	expected := p.channel
+	err := p.learn(ctx, names)
+	words := p.words
+	p.mu.Unlock()
 	if err != nil {
 		return "", err
+	}
+	var sound []int16
+	text, measured, err := p.run(ctx, words, expected, func(yield func([]int16) bool) {
+		for f := range limited(frames) {
+			sound = append(sound, f...)
+			if !yield(f) {
+				return
+			}
+		}
+	})
+	if err != nil || !measured.set {
+		return text, err
+	}
+	if !expected.set || expected.distance(measured) > strange {
+		expected = measured
+		text, _, err = p.run(ctx, words, expected, slices.Chunk(sound, pcm.HearSize))
+	}
+	p.mu.Lock()
+	p.channel = expected.toward(measured)
+	p.mu.Unlock()
+	return text, err
+}
+
+// learn makes the vocabulary of these names unless it is the current one. The one
+// before is left to the processes that still use it, and to the garbage collector.
+func (p *Pocketsphinx) learn(ctx context.Context, names []string) error {
+	key := strings.Join(names, "\n")
+	if key == p.names {
+		return nil
+	}
+	// What is learnt outlives this utterance, so its end must not spoil it.
+	words, err := p.teach(context.WithoutCancel(ctx), names)
+	if err != nil {
+		return err
+	}
+	p.words, p.names = words, key
+	return nil
+}
+
+// run recognises one utterance in one process.
+func (p *Pocketsphinx) run(ctx context.Context, words *vocabulary, expected channel, frames iter.Seq[[]int16]) (string, channel, error) {
+	dir, err := p.acoustics(expected)
+	if err != nil {
+		return "", channel{}, err
+	}
+	defer os.RemoveAll(dir)
+	log := filepath.Join(dir, "log")
+	model, dictionary := filepath.Join(p.model, "en-us.lm.bin"), filepath.Join(p.model, "cmudict-en-us.dict")
+	var files []*os.File
+	if words != nil {
+		files = []*os.File{words.model, words.dictionary}
+		model, dictionary = "/dev/fd/3", "/dev/fd/4"
+	}
+	process, err := p.program.StartWith(ctx, listenTime, files,
+		"-infile", "/dev/stdin", "-logfn", log, "-hmm", dir, "-lm", model, "-dict", dictionary,
+		// Denoising costs eight words in a hundred on clean speech, and callers' own
+		// clients have denoised already.
+		"-remove_noise", "no")
+	if err != nil {
+		return "", channel{}, err
 	}
 	if err := feed(process.In, frames); err != nil {
 		// It does not listen any more: why it ended says more than a broken pipe.
 		if why := process.Wait(); why != nil {
-			return "", why
+			return "", channel{}, why
 		}
-		return "", err
+		return "", channel{}, err
 	}
-	var words []string
+	var heard []string
 	for lines := bufio.NewScanner(io.LimitReader(process.Out, maxText)); lines.Scan(); {
-		words = append(words, strings.Fields(unheard.ReplaceAllString(lines.Text(), ""))...)
+		heard = append(heard, strings.Fields(unheard.ReplaceAllString(lines.Text(), ""))...)
 	}
 	if err := process.Wait(); err != nil {
-		return "", err
+		return "", channel{}, err
 	}
-	return strings.Join(words, " "), nil
+	return strings.Join(heard, " "), measuredIn(log), nil
 }
 
 // unheard are marks for noises, and for which pronunciation of a word was heard.
@@ -116,7 +188,7 @@ func feed(w io.WriteCloser, frames iter.Seq[[]int16]) error {
 	buf := make([]byte, 0, 2*pcm.HearSize)
 	// After an error the rest is taken and thrown away: who speaks must not be
 	// held up by who listens.
-	for frame := range limited(frames) {
+	for frame := range frames {
 		if err != nil {
 			continue
 		}

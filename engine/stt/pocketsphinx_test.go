@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,12 +46,9 @@ func spoken(t testing.TB, voice, text string) []int16 {
 
 func TestClearSpeechIsRecognised(t *testing.T) {
 	p := pocketsphinx(t)
-	for _, text := range []string{"I roll for initiative.", "What do you know about the goblins in the forest?"} {
-		got, err := hear(t, p, engine.Hearing{}, spoken(t, "rms", text))
-		want := strings.ToLower(strings.Trim(text, ".?"))
-		if err != nil || got != want {
-			t.Errorf("heard %q, %v; want %q", got, err, want)
-		}
+	const text, want = "What do you know about the goblins in the forest?", "what do you know about the goblins in the forest"
+	if got, err := hear(t, p, engine.Hearing{}, spoken(t, "rms", text)); err != nil || got != want {
+		t.Errorf("heard %q, %v; want %q", got, err, want)
 	}
 }
 
@@ -118,12 +117,104 @@ func TestARecogniserThatDiesSaysWhy(t *testing.T) {
 	}
 }
 
-func BenchmarkRecognise(b *testing.B) {
-	p := pocketsphinx(b)
-	sound := spoken(b, "rms", "Bartok, what's in the pot tonight?")
-	for b.Loop() {
-		if _, err := hear(b, p, engine.Hearing{}, sound); err != nil {
-			b.Fatal(err)
+var names = engine.Hearing{Terms: []string{"Bartok the Barkeep", "Greymantle the Sage"}}
+
+func TestNamesTheModelHasNeverHeardOfAreRecognised(t *testing.T) {
+	const text, want = "Greymantle, tell me about the old mill.", "greymantle tell me about the old mill"
+	got, err := hear(t, pocketsphinx(t), names, spoken(t, "rms", text))
+	if err != nil || got != want {
+		t.Errorf("heard %q, %v; want %q", got, err, want)
+	}
+}
+
+func TestNothingIsLeftBehind(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	if _, err := hear(t, pocketsphinx(t), names, spoken(t, "rms", "Wait.")); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(tmp, "*glyphoxa*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+func TestABrokenLanguageModelIsNotTouched(t *testing.T) {
+	model, err := os.ReadFile(filepath.Join(pocketsphinx(t).model, "en-us.lm.bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range map[string][]byte{
+		"empty": nil, "text": []byte("hello"), "cut": model[:len(model)-1], "head only": model[:trieHead+trieTables],
+		"a count of 4 billion": slices.Concat(model[:trieCounts], []byte{255, 255, 255, 255}, model[trieCounts+4:]),
+	} {
+		if _, err := withWords(b, []string{"x"}); err == nil {
+			t.Errorf("%s was accepted", name)
 		}
 	}
+	many := make([]string, 70000)
+	for i := range many {
+		many[i] = fmt.Sprintf("word%d", i)
+	}
+	if _, err := withWords(model, many); err == nil {
+		t.Error("more words than their numbers have bits for were accepted")
+	}
+	twice, err := withWords(model, []string{"xanathar"})
+	if err == nil {
+		twice, err = withWords(twice, []string{"xanathar"})
+	}
+	if err != nil || len(twice) != len(model)+trieUnigram+len("xanathar")+1 {
+		t.Errorf("a word taught twice: %d bytes more, %v", len(twice)-len(model), err)
+	}
+}
+
+// talk is what people say at a table.
+var talk = []string{
+	"Bartok, what's in the pot tonight?", "Bartok, roll two d six plus three.", "Greymantle, what happens when I am poisoned?",
+	"Bartok, any rooms free tonight?", "Greymantle, tell me about the old mill.", "What do you know about the goblins in the forest?",
+	"I want to buy two healing potions.", "Greymantle, how does grappling work?", "Who burned down the old mill?",
+	"Bartok, another round of ale please.", "I roll for initiative.", "Wait, stop talking.",
+}
+
+// BenchmarkWordErrors reports the word error rate of each of flite's voices.
+func BenchmarkWordErrors(b *testing.B) {
+	for _, voice := range []string{"rms", "slt", "awb", "kal16"} {
+		b.Run(voice, func(b *testing.B) {
+			for b.Loop() {
+				p := pocketsphinx(b)
+				wrong, words := 0, 0
+				for _, text := range talk {
+					want := strings.Fields(strings.ToLower(strings.NewReplacer(",", "", ".", "", "?", "").Replace(text)))
+					got, err := hear(b, p, names, spoken(b, voice, text))
+					if err != nil {
+						b.Fatal(err)
+					}
+					b.Logf("%s: %s", text, got)
+					wrong, words = wrong+edits(want, strings.Fields(got)), words+len(want)
+				}
+				b.ReportMetric(100*float64(wrong)/float64(words), "%wrong")
+			}
+		})
+	}
+}
+
+// edits is the least number of words put in, taken out or changed.
+func edits(a, b []string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, x := range a {
+		before := row[0]
+		row[0] = i + 1
+		for j, y := range b {
+			same := before
+			if x != y {
+				same++
+			}
+			before = row[j+1]
+			row[j+1] = min(same, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }
