@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/glyphoxa/glyphoxa/engine"
+	"github.com/glyphoxa/glyphoxa/secret"
 )
 
 // AnthropicOptions say which of Anthropic's models answers.
@@ -20,7 +21,7 @@ type AnthropicOptions struct {
 	// URL is the API's base. Empty means Anthropic's own.
 	URL string
 	// Key is the API key.
-	Key engine.Secret
+	Key secret.Text
 	// Model is the model's name. Empty means "claude-haiku-4-5", the quickest.
 	Model string
 	// Client is the HTTP client. Nil means one of its own.
@@ -36,7 +37,7 @@ type Anthropic struct {
 
 // NewAnthropic makes a model; nothing is sent before its first answer.
 func NewAnthropic(o AnthropicOptions) (*Anthropic, error) {
-	if o.Key.Empty() {
+	if o.Key.IsZero() {
 		return nil, errors.New("anthropic: no key: set key: ${ANTHROPIC_API_KEY}")
 	}
 	o.URL = strings.TrimRight(cmp.Or(o.URL, "https://api.anthropic.com"), "/")

@@ -10,12 +10,13 @@ import (
 
 	"github.com/glyphoxa/glyphoxa/engine"
 	"github.com/glyphoxa/glyphoxa/engine/enginetest"
+	"github.com/glyphoxa/glyphoxa/secret"
 )
 
 func claude(t testing.TB, server *enginetest.Anthropic) *Anthropic {
 	t.Helper()
 	server.Key = "hunter2"
-	m, err := NewAnthropic(AnthropicOptions{URL: "http://vendor", Key: engine.NewSecret("hunter2"), Client: enginetest.Client(server)})
+	m, err := NewAnthropic(AnthropicOptions{URL: "http://vendor", Key: secret.New("hunter2"), Client: enginetest.Client(server)})
 	if err != nil {
 		t.Fatal(err)
 	}
