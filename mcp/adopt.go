@@ -92,7 +92,7 @@ func (s *server) adoptOne(t link.Tool, l *link.Link) *entry {
 	e := &entry{
 		Tool: x, tier: over.Tier, taints: !s.cfg.Trusted || x.OpenWorld,
 		retry: x.ReadOnly || x.Idempotent,
-		meter: s.host.meter(s.cfg.Name, t.Name, l.Version),
+		meter: s.host.meter(s.cfg.Name, strings.TrimSpace(l.Name+" "+l.Version), t.Name, s.cfg.category()),
 		probe: over.Probe, remote: t.Name,
 	}
 	for _, d := range []time.Duration{s.cfg.Timeout, over.Max, claims.max} {

@@ -50,6 +50,8 @@ type entry struct {
 
 // A meter is a gauge that many turns may read and write.
 type meter struct {
+	id Measured // without samples; guarded by the host's meters
+
 	mu    sync.Mutex // guards gauge; held for no longer than one method of it
 	gauge *gauge.Gauge
 }

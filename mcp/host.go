@@ -127,7 +127,7 @@ func (h *Host) Add(tools ...Builtin) error {
 	}
 	var added []*entry
 	for _, b := range tools {
-		e, err := builtinEntry(b)
+		e, err := h.builtinEntry(b)
 		if err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func (h *Host) Add(tools ...Builtin) error {
 }
 
 // builtinEntry checks a tool of our own. Its word about itself is believed.
-func builtinEntry(b Builtin) (*entry, error) {
+func (h *Host) builtinEntry(b Builtin) (*entry, error) {
 	if err := checkToolName(b.Name); err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func builtinEntry(b Builtin) (*entry, error) {
 		limit:  t.Max,
 		taints: t.OpenWorld,
 		args:   args,
-		meter:  newMeter(),
+		meter:  h.meter("", h.version, t.Name, t.Category),
 	}
 	if t.Estimated > 0 {
 		e.declared = new(tierFor(t.Estimated))

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,59 +29,73 @@ type meters struct {
 	byKey map[string]*meter
 }
 
-// meter returns the measurements of a server's tool.
-func (h *Host) meter(server, tool, version string) *meter {
-	key := server + "\x00" + version + "\x00" + tool
+// A Measured is what was measured of one tool.
+type Measured struct {
+	// Server is the configured name, "" for tools of this program; Version is
+	// what the server calls itself.
+	Server   string         `json:"server"`
+	Version  string         `json:"version"`
+	Tool     string         `json:"tool"`
+	Category Category       `json:"category"`
+	Samples  []gauge.Sample `json:"samples"`
+}
+
+func (m Measured) key() string { return m.Server + "\x00" + m.Version + "\x00" + m.Tool }
+
+// meter returns the measurements of a tool; those of earlier runs if there are any.
+func (h *Host) meter(server, version, tool string, c Category) *meter {
+	id := Measured{Server: server, Version: version, Tool: tool, Category: c}
 	h.meters.mu.Lock()
 	defer h.meters.mu.Unlock()
-	m := h.meters.byKey[key]
+	m := h.meters.byKey[id.key()]
 	if m == nil {
 		m = newMeter()
 		if len(h.meters.byKey) < maxMeters {
-			h.meters.byKey[key] = m
+			h.meters.byKey[id.key()] = m
 		}
 	}
+	m.id = id
 	return m
 }
 
 // saved is the file of measurements.
 type saved struct {
 	// Host is the machine they were made on.
-	Host  string      `json:"host"`
-	Tools []savedTool `json:"tools"`
+	Host  string     `json:"host"`
+	Tools []Measured `json:"tools"`
 }
 
-type savedTool struct {
-	Server  string         `json:"server"`
-	Version string         `json:"version"`
-	Tool    string         `json:"tool"`
-	Samples []gauge.Sample `json:"samples"`
-}
-
-// loadMeters reads what was measured before. Another machine's figures are left
-// alone; a broken file is as good as none.
-func (h *Host) loadMeters() error {
-	b, err := os.ReadFile(filepath.Join(h.dir, statsFile))
+// ReadMeasured returns what a host with the directory dir has measured on this
+// machine. A directory without measurements is no error.
+func ReadMeasured(dir string) ([]Measured, error) {
+	b, err := os.ReadFile(filepath.Join(dir, statsFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var s saved
 	if err := json.Unmarshal(b, &s); err != nil {
-		return fmt.Errorf("%s: %w; remove it to measure anew", statsFile, err)
+		return nil, fmt.Errorf("%s: %w; remove it to measure anew", statsFile, err)
 	}
 	if host, err := os.Hostname(); err != nil || host != s.Host {
-		return err
+		return nil, err // another machine's figures say nothing here
 	}
+	return s.Tools[:min(len(s.Tools), maxMeters)], nil
+}
+
+// loadMeters reads what was measured before.
+func (h *Host) loadMeters() error {
+	tools, err := ReadMeasured(h.dir)
 	now := time.Now()
-	for _, t := range s.Tools[:min(len(s.Tools), maxMeters)] {
+	for _, t := range tools {
 		m := newMeter()
+		m.id = t
 		m.gauge.Restore(now, t.Samples)
-		h.meters.byKey[t.Server+"\x00"+t.Version+"\x00"+t.Tool] = m
+		h.meters.byKey[t.key()] = m
 	}
-	return nil
+	return err
 }
 
 // saveMeters writes what was measured, whole or not at all.
@@ -91,17 +106,17 @@ func (h *Host) saveMeters() error {
 	}
 	s := saved{Host: host}
 	h.meters.mu.Lock()
-	for key, m := range h.meters.byKey {
-		server, rest, _ := strings.Cut(key, "\x00")
-		version, tool, _ := strings.Cut(rest, "\x00")
+	for _, m := range h.meters.byKey {
+		t := m.id
 		m.mu.Lock()
-		samples := m.gauge.Samples()
+		t.Samples = m.gauge.Samples()
 		m.mu.Unlock()
-		if len(samples) > 0 {
-			s.Tools = append(s.Tools, savedTool{server, version, tool, samples})
+		if len(t.Samples) > 0 {
+			s.Tools = append(s.Tools, t)
 		}
 	}
 	h.meters.mu.Unlock()
+	slices.SortFunc(s.Tools, func(a, b Measured) int { return strings.Compare(a.key(), b.key()) })
 	b, err := json.Marshal(s)
 	if err != nil {
 		return err
