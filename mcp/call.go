@@ -70,7 +70,7 @@ func (b *Belt) admit(name string, args json.RawMessage) (*entry, json.RawMessage
 	e := lookUp(b.set.entries, name)
 	if e == nil {
 		for _, h := range b.set.hidden {
-			if h.Name == name {
+			if matches(h.Name, name) {
 				return nil, args, tell(ErrHidden, "%s is not available now: %s.", name, h.Reason)
 			}
 		}

@@ -100,7 +100,7 @@ func NewHost(o HostOptions) (*Host, error) {
 		if err := os.MkdirAll(h.dir, 0o700); err != nil {
 			return nil, err
 		}
-		pins = filepath.Join(h.dir, pinsFile)
+		pins = PinsFile(h.dir)
 		if err := h.loadMeters(); err != nil {
 			h.log.Warn("earlier measurements of tools cannot be read", "err", err)
 		}
@@ -113,8 +113,9 @@ func NewHost(o HostOptions) (*Host, error) {
 	return h, nil
 }
 
-// pinsFile holds the definitions that were agreed to.
-const pinsFile = "pins.json"
+// PinsFile is where a host with the directory dir keeps the definitions that were
+// agreed to; see [trust.Open].
+func PinsFile(dir string) string { return filepath.Join(dir, "pins.json") }
 
 // Add offers tools of this process. Either all are added or none. They are of
 // category [Core] unless they say otherwise, and stay for the host's life.

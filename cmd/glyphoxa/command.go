@@ -35,6 +35,7 @@ func commands() []command {
 		{"memory", "COMMAND", "search, show, move and erase what is remembered", runMemory},
 		{"explain", "[flags] \"LINE\"", "say who is meant by a line, and why", explain},
 		{"rules", "QUESTION", "look a rule up, as a player would ask", searchRules},
+		{"tools", "COMMAND", "tool servers: add, test, approve, serve; calls and their statistics", runTools},
 		{"help", "[COMMAND]", "show this list, or a command's flags", help},
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/glyphoxa/glyphoxa/engine"
 	"github.com/glyphoxa/glyphoxa/engine/llm/improviser"
 	"github.com/glyphoxa/glyphoxa/mcp"
+	"github.com/glyphoxa/glyphoxa/mcp/audit"
 	"github.com/glyphoxa/glyphoxa/mcp/tools/dice"
 	"github.com/glyphoxa/glyphoxa/mcp/tools/recall"
 	"github.com/glyphoxa/glyphoxa/mcp/tools/rules"
@@ -36,6 +37,7 @@ type seat struct {
 	table *bot.Table
 	store memory.Store
 	host  *mcp.Host
+	audit *audit.Log
 	cfg   config
 	log   *slog.Logger
 }
@@ -59,10 +61,19 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 	if s.store, err = openMemory(ctx, o.cfg.Memory, dir); err != nil {
 		return s, err
 	}
-	if s.host, err = openTools(c, s.store, o); err != nil {
+	if s.audit, err = audit.Open(filepath.Join(dir, auditFile), false); err != nil {
+		return s, fmt.Errorf("open the log of tool calls: %w", err)
+	}
+	if s.host, err = openTools(c, s.store, o, dir, s.audit.Append); err != nil {
 		return s, err
 	}
-	s.host.Connect(ctx, serversOf(o.cfg.MCP))
+	servers, err := toolServers(ctx, o.cfg, dir)
+	if err != nil {
+		o.log.Warn("some tool servers are left out", "err", err)
+	}
+	if err := s.host.Connect(ctx, servers); err != nil {
+		return s, err
+	}
 
 	parts, err := findParts(ctx, o)
 	if err != nil {
@@ -98,6 +109,9 @@ func (s *seat) close(ctx context.Context) error {
 	}
 	if s.host != nil {
 		errs = append(errs, s.host.Close())
+	}
+	if s.audit != nil {
+		errs = append(errs, s.audit.Err(), s.audit.Close())
 	}
 	if s.store != nil {
 		errs = append(errs, s.store.Close())
@@ -135,12 +149,14 @@ func builtins(c *campaigns.Campaign, store memory.Store) ([]mcp.Builtin, error) 
 	return slices.Concat(rolls, rules.Tools(library), recall.Tools(store)), nil
 }
 
-func openTools(c *campaigns.Campaign, store memory.Store, o setting) (*mcp.Host, error) {
+// openTools returns a host with the tools of this program. told hears of every
+// call, and may be nil.
+func openTools(c *campaigns.Campaign, store memory.Store, o setting, dir string, told func(mcp.CallRecord)) (*mcp.Host, error) {
 	limits, err := mcp.LimitsFromEnv(mcp.Limits{}, os.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	host, err := mcp.NewHost(mcp.HostOptions{Log: o.log, Limits: limits})
+	host, err := mcp.NewHost(mcp.HostOptions{Log: o.log, Limits: limits, Dir: filepath.Join(dir, toolsDir), OnCall: told})
 	if err != nil {
 		return nil, err
 	}
