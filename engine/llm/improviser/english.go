@@ -137,7 +137,7 @@ var english = &tongue{
 	coin:  map[bool]string{true: "heads", false: "tails"},
 	then:  "Then %s said, %s",
 	spoke: "We spoke of %s.", and: "and",
-	areYou: "are you", please: " please ", no: "no", i: "I", me: "me", my: "my", you: "you", your: "your", is: "is", said: "said", somebody: "somebody",
+	areYou: "are you", please: " please ", no: "no", i: "I", me: "me", my: "my", you: "you", your: "your", is: "is", said: "said", asked: "asked", somebody: "somebody",
 	lines: map[string][]string{
 		"greeting":       {"Hello there.", "Greetings.", "Well met.", "Good to see you."},
 		"greeting_again": {"Hello again.", "Yes, hello. We have met.", "And hello once more."},

@@ -68,7 +68,7 @@ var german = &tongue{
 	coin:  map[bool]string{true: "Kopf", false: "Zahl"},
 	then:  "Dann sagte %s: %s",
 	spoke: "Wir sprachen über %s.", and: "und",
-	areYou: "bist du", please: " bitte ", no: "nein", i: "ich", me: "mich", my: "mein", you: "du", your: "dein", is: "kostet", said: "sagte", somebody: "jemand",
+	areYou: "bist du", please: " bitte ", no: "nein", i: "ich", me: "mich", my: "mein", you: "du", your: "dein", is: "kostet", said: "sagte", asked: "fragte", somebody: "jemand",
 	lines: map[string][]string{
 		"greeting":       {"Seid gegrüßt.", "Guten Tag.", "Willkommen."},
 		"greeting_again": {"Da seid Ihr ja wieder.", "Nochmals guten Tag."},

@@ -162,19 +162,20 @@ func (t *turn) describe(e *Known, u understanding) string {
 		text    string
 		score   float64
 		answers bool // it has a word that was asked for
+		bond    bool
 	}
 	var all []statement
 	withheld := false
-	add := func(text string, score float64) {
+	add := func(text string, score float64, bond bool) {
 		text = t.inOwnMouth(speakable(text, 2))
 		if t.tells(text) {
 			withheld = true
 			return
 		}
-		if text == "" || slices.Contains(t.used, text) || t.justSaid(text) {
+		if text == "" || t.stale(text) {
 			return
 		}
-		s := statement{text: text, score: score}
+		s := statement{text: text, score: score, bond: bond}
 		words := t.tongue.content(text)
 		for _, w := range asked {
 			switch {
@@ -189,12 +190,12 @@ func (t *turn) describe(e *Known, u understanding) string {
 		}
 		all = append(all, s)
 	}
-	add(e.Text, 0.9)
+	add(e.Text, 0.9, false)
 	for _, f := range e.Facts {
-		add(f, 0.4)
+		add(f, 0.4, false)
 	}
 	for _, b := range e.Bonds {
-		add(t.bond(e, b), 0.1)
+		add(t.bond(e, b), 0.1, true)
 	}
 	slices.SortStableFunc(all, func(a, b statement) int { return cmp.Compare(b.score, a.score) })
 	switch {
@@ -206,7 +207,7 @@ func (t *turn) describe(e *Known, u understanding) string {
 	told := all[0].text
 	t.use(told)
 	// A second statement, if it says something new and is short enough.
-	if len(all) > 1 && all[1].score >= 0.4 && len(told)+len(all[1].text) < 220 {
+	if len(all) > 1 && all[1].score >= 0.4 && !(all[1].bond && all[0].answers) && len(told)+len(all[1].text) < 220 {
 		t.use(all[1].text)
 		told += " " + all[1].text
 	}
@@ -214,6 +215,26 @@ func (t *turn) describe(e *Known, u understanding) string {
 		return opening + " " + told
 	}
 	return told
+}
+
+// stale reports whether text was told lately, if in other words.
+func (t *turn) stale(text string) bool {
+	if slices.Contains(t.used, text) || t.justSaid(text) {
+		return true
+	}
+	words := t.tongue.content(text)
+	for _, u := range t.used[max(0, len(t.used)-12):] {
+		before, same := t.tongue.content(u), 0
+		for _, w := range words {
+			if slices.Contains(before, w) {
+				same++
+			}
+		}
+		if len(words) >= 4 && 10*same >= 6*len(words) {
+			return true
+		}
+	}
+	return false
 }
 
 // bond is a relation as a sentence.
@@ -383,7 +404,7 @@ func (t *turn) topicsOf(lines []string) string {
 
 // quote tells what somebody said, with the NPC's words for remembering.
 func (t *turn) quote(speaker, line string) string {
-	said := speakable(line, 2)
+	said := speakable(t.withoutVocative(line), 2)
 	if said == "" || t.tells(said) && !strings.EqualFold(speaker, t.speaker) {
 		return t.line("memory_unknown", nil)
 	}
@@ -397,7 +418,11 @@ func (t *turn) quote(speaker, line string) string {
 	case speaker != "":
 		who = speakable(speaker, 1)
 	}
-	text := sentenceCase(who + " " + g.said + ", " + inside(said, g))
+	verb := g.said
+	if strings.HasSuffix(said, "?") {
+		verb = g.asked
+	}
+	text := sentenceCase(who + " " + verb + ", " + inside(said, g))
 	if opening := t.line("memory", nil); opening != "" {
 		text = opening + " " + text
 	}
@@ -412,4 +437,15 @@ func inside(s string, g *tongue) string {
 		return strings.TrimSpace(low + " " + rest)
 	}
 	return s
+}
+
+// withoutVocative takes off the name with which a line called somebody.
+func (t *turn) withoutVocative(line string) string {
+	name, rest, ok := strings.Cut(line, ", ")
+	if words := t.tongue.content(name); ok && len(strings.Fields(name)) <= 3 && len(words) > 0 {
+		if t.isSelf(topic{words: words}) || t.lore.entity(words) != nil {
+			return sentenceCase(rest)
+		}
+	}
+	return line
 }

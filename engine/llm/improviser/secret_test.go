@@ -29,15 +29,19 @@ func TestWhatIsSecretIsNotToldWhoeverAsks(t *testing.T) {
 	for name, words := range secrets {
 		p := persona(t, name)
 		known := 0
-		for _, k := range p.World {
+		for i, k := range p.World {
 			all, err := json.Marshal(k)
 			if err != nil {
 				t.Fatal(err)
 			}
+			secret := false
 			for _, w := range words {
-				if strings.Contains(string(all), w) {
-					known++
-				}
+				secret = secret || strings.Contains(string(all), w)
+			}
+			if secret {
+				known++
+			} else if i%4 > 0 {
+				continue // most of what is harmless is left out: it only takes time
 			}
 			for _, offered := range []string{"", "query_entities"} {
 				m := improviser.New(p, 1)
