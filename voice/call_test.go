@@ -95,6 +95,7 @@ func encrypted(t *testing.T, conns ...*voice.Conn) {
 }
 
 func TestMembersOfACallSeeOneCode(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, nil)
 	a, b := join(t, s, 1), join(t, s, 2)
 	encrypted(t, a, b)

@@ -51,8 +51,10 @@ func (h *hearing) add(f Frame) {
 			h.dropped++
 			return
 		}
-		if e = new(ear); len(h.spare) > 0 {
-			e, h.spare = h.spare[len(h.spare)-1], h.spare[:len(h.spare)-1]
+		if n := len(h.spare); n > 0 {
+			e, h.spare = h.spare[n-1], h.spare[:n-1]
+		} else {
+			e = new(ear)
 		}
 		h.ears[f.User] = e
 	}

@@ -96,7 +96,7 @@ type Conn struct {
 // Status is what there is to know about a call's connection.
 type Status struct {
 	// Live is set while sound can flow, Encrypted while there are others to
-	// exchange it with, end to end.
+	// exchange it with and all of them have the key we send with.
 	Live, Encrypted bool
 	Endpoint, Mode  string
 	// Epoch counts the changes of the group's keys. PrivacyCode is to be

@@ -313,9 +313,11 @@ func TestSpoiltKeysAreMendedWithinFiveSeconds(t *testing.T) {
 			c := join(t, s, 3)
 			encrypted(t, a, b, c)
 			atB, atC := listen(t, b), listen(t, c)
-			play(t, a, 440, 20)
+			play(t, a, 440, 60)
 			for _, l := range []*listener{atB, atC} {
-				eventually(t, "all frames", func() bool { n, _ := l.heard(1); return n == 20 })
+				// Until all are ready for the new keys, the old ones are used,
+				// which the newcomer has not.
+				eventually(t, "most frames", func() bool { n, _ := l.heard(1); return n >= 40 })
 			}
 		})
 	}

@@ -264,9 +264,9 @@ func (h *holding) step(ctx context.Context, ev any) error {
 		}
 	}
 	k := h.session.keys
-	if epoch, ready := k.Epoch(), k.Sealer().Ready(); epoch != h.Status().Epoch || ready != h.Status().Encrypted {
-		h.change(func(s *Status) { s.Epoch, s.PrivacyCode, s.Encrypted = epoch, k.PrivacyCode(), ready && epoch > 0 })
-		h.log.Debug("voice: keys changed", "epoch", epoch, "ready", ready)
+	if epoch, settled := k.Epoch(), k.Settled(); epoch != h.Status().Epoch || settled != h.Status().Encrypted {
+		h.change(func(s *Status) { s.Epoch, s.PrivacyCode, s.Encrypted = epoch, k.PrivacyCode(), settled })
+		h.log.Debug("voice: keys changed", "epoch", epoch, "settled", settled)
 	}
 	return nil
 }

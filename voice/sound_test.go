@@ -91,6 +91,7 @@ func (l *listener) pitch(user uint64) float64 {
 }
 
 func TestWhatOneSaysTheOthersHear(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, nil)
 	s.SetFaults(voicetest.Faults{Dress: true})
 	a, b, c := join(t, s, 1), join(t, s, 2), join(t, s, 3)
@@ -105,11 +106,7 @@ func TestWhatOneSaysTheOthersHear(t *testing.T) {
 		user uint64
 		hz   float64
 	}{{atB, 1, 440}, {atB, 3, 660}, {atC, 1, 440}} {
-		eventually(t, "the end of the speech", func() bool { _, stops := want.at.heard(want.user); return stops == 1 })
-		frames, _ := want.at.heard(want.user)
-		if frames != 50 {
-			t.Errorf("user %d: %d frames heard, want 50", want.user, frames)
-		}
+		eventually(t, "all frames and the end", func() bool { n, stops := want.at.heard(want.user); return n == 50 && stops > 0 })
 		if hz := want.at.pitch(want.user); math.Abs(hz-want.hz) > 15 {
 			t.Errorf("user %d: a tone of %.0f Hz, want %.0f", want.user, hz, want.hz)
 		}
@@ -124,6 +121,7 @@ func TestWhatOneSaysTheOthersHear(t *testing.T) {
 }
 
 func TestBadNetworkKeepsTheTime(t *testing.T) {
+	t.Parallel()
 	for _, f := range []voicetest.Faults{
 		{Loss: 0.05}, {Loss: 0.20}, {Duplicate: 0.1, Jitter: 40 * time.Millisecond},
 		{Loss: 0.05, Duplicate: 0.1, Jitter: 30 * time.Millisecond, Dress: true},
@@ -136,7 +134,7 @@ func TestBadNetworkKeepsTheTime(t *testing.T) {
 			atB := listen(t, b)
 			s.SetFaults(f)
 			play(t, a, 440, 60)
-			eventually(t, "the end of the speech", func() bool { _, stops := atB.heard(1); return stops > 0 })
+			eventually(t, "most frames", func() bool { n, stops := atB.heard(1); return n >= 54 && stops > 0 })
 			frames, _ := atB.heard(1)
 			// The first and last packets may be lost without a trace, a run of
 			// losses behind a pause of the sender too.
@@ -151,6 +149,7 @@ func TestBadNetworkKeepsTheTime(t *testing.T) {
 }
 
 func TestFirstFramesOfAnUnknownSourceAreHeard(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, &voicetest.Options{LateSpeaking: true})
 	a, b := join(t, s, 1), join(t, s, 2)
 	encrypted(t, a, b)
@@ -163,6 +162,7 @@ func TestFirstFramesOfAnUnknownSourceAreHeard(t *testing.T) {
 }
 
 func TestGarbageHarmsNobody(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, nil)
 	a, b := join(t, s, 1), join(t, s, 2)
 	encrypted(t, a, b)
@@ -171,16 +171,14 @@ func TestGarbageHarmsNobody(t *testing.T) {
 	both.Go(func() { play(t, a, 440, 60) })
 	both.Go(func() { s.Garbage(channel, 2, 10_000) })
 	both.Wait()
-	eventually(t, "the end of the speech", func() bool { _, stops := atB.heard(1); return stops > 0 })
-	if frames, _ := atB.heard(1); frames != 60 {
-		t.Errorf("%d frames heard of 60: %+v", frames, b.Stats())
-	}
+	eventually(t, "all frames", func() bool { n, _ := atB.heard(1); return n == 60 })
 	if !b.Status().Live {
 		t.Error("the call ended")
 	}
 }
 
 func TestInterruptedVoiceSaysWhatWasNotHeard(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, nil)
 	a, b := join(t, s, 1), join(t, s, 2)
 	encrypted(t, a, b)
@@ -192,8 +190,5 @@ func TestInterruptedVoiceSaysWhatWasNotHeard(t *testing.T) {
 		t.Errorf("%d frames taken back, want 1 to 6", unheard)
 	}
 	v.Close()
-	eventually(t, "the end of the speech", func() bool { _, stops := atB.heard(1); return stops == 1 })
-	if frames, _ := atB.heard(1); frames+unheard != 30 {
-		t.Errorf("%d frames heard and %d taken back of 30", frames, unheard)
-	}
+	eventually(t, "the end of the speech", func() bool { n, stops := atB.heard(1); return n == 30-unheard && stops > 0 })
 }

@@ -247,6 +247,6 @@ func fromDAVE(list []dave.Message) (out []action) {
 // beatInterval reads the interval of a hello, within reason: a server that
 // asked for none would make us send without pause, or never.
 func (h hello) beatInterval() time.Duration {
-	d := time.Duration(h.Interval * float64(time.Millisecond))
-	return min(max(d, 100*time.Millisecond), time.Minute)
+	ms := min(max(h.Interval, 100), 60_000)
+	return time.Duration(ms * float64(time.Millisecond))
 }

@@ -327,10 +327,16 @@ func TestSenderChangesKeysOnlyWhenAllAreReady(t *testing.T) {
 	if _, err := c.sessions[3].Opener().Open(nil, 1, frame, c.now); !errors.Is(err, dave.ErrKey) {
 		t.Errorf("newcomer: %v, want %v", err, dave.ErrKey)
 	}
+	if c.sessions[1].Settled() {
+		t.Error("settled before the execution")
+	}
 	c.spoil = nil
 	c.queue = executes
 	c.run()
 	c.talk()
+	if !c.sessions[1].Settled() {
+		t.Error("not settled after it")
+	}
 }
 
 func TestOlderTransitionDoesNotTurnTheKeysBack(t *testing.T) {

@@ -350,6 +350,13 @@ func (s *Session) Epoch() uint64 {
 	return s.group.Epoch()
 }
 
+// Settled says whether we send with the keys of the current epoch: between a
+// change of the group and its execution we do not, and who has just come cannot
+// hear us.
+func (s *Session) Settled() bool {
+	return s.group != nil && len(s.transitions) == 0 && s.sealer.Ready()
+}
+
 // PrivacyCode is what all members see if there is nobody between them: 30
 // digits, as in the details of a call in Discord. It is empty without a group.
 func (s *Session) PrivacyCode() string {

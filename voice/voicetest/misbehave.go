@@ -4,6 +4,7 @@ import (
 	crand "crypto/rand"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/glyphoxa/glyphoxa/voice/rtp"
 )
@@ -90,8 +91,16 @@ func (s *Server) Tell(channel uint64) {
 
 // Garbage sends a member n datagrams that are no sound: noise, cut and altered
 // packets, genuine packets of sources nobody knows with contents nobody sealed.
+//
+// It takes a millisecond for ten of them: more at once would fill the kernel's
+// buffer, and lose sound that no program could save.
 func (s *Server) Garbage(channel, user uint64, n int) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
 	for i := range n {
+		if i%10 == 0 {
+			<-tick.C
+		}
 		s.with(channel, user, func(m *member) {
 			if m.cipher != nil && m.addr.IsValid() {
 				s.send(m.garbage(i), m.addr)
