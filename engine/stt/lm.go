@@ -30,9 +30,11 @@ const (
 	maxTrie = 256 << 20
 )
 
-// nameChance is how likely a name is in any place, as the logarithm to base 10.
-// Names are what talk at a table is about; "goblins" has -5 in the general model.
-const nameChance = -2.3
+// chanceOf is how likely each of n names is made in any place, as the logarithm to
+// base 10: a half percent, or less where there are so many names that together they
+// would be more than a tenth of all that is said. "goblins" has -5 in the general
+// model.
+func chanceOf(n int) float64 { return min(-2.3, math.Log10(0.1/float64(max(n, 1)))) }
 
 // trieLog is what the model's numbers are logarithms to.
 var trieLog = math.Log10(1.0001)
@@ -57,12 +59,13 @@ func withWords(model []byte, words []string) ([]byte, error) {
 	}
 	unigrams := bytes.Clone(model[uni:uniEnd])
 	list := bytes.Clone(model[text:])
-	chance := math.Float32bits(float32(nameChance / trieLog))
+	least := float32(chanceOf(len(words)) / trieLog)
+	chance := math.Float32bits(least)
 	added := 0
 	for _, w := range words {
 		if i, ok := number[w]; ok {
 			at := unigrams[i*trieUnigram:]
-			if math.Float32frombits(le.Uint32(at)) < float32(nameChance/trieLog) {
+			if math.Float32frombits(le.Uint32(at)) < least {
 				le.PutUint32(at, chance)
 			}
 			continue

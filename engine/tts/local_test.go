@@ -273,6 +273,31 @@ func TestWithoutProgramsTheErrorSaysWhatToInstall(t *testing.T) {
 	}
 }
 
+func TestEitherProgramIsEnough(t *testing.T) {
+	everything := os.Getenv("PATH")
+	for _, name := range []string{"espeak-ng", "flite"} {
+		t.Setenv("PATH", everything)
+		path, err := exec.LookPath(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		if err := os.Symlink(path, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", dir)
+		s, err := Installed(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range []engine.Voice{{Engine: "espeak", ID: "en-gb+m3"}, {Engine: "flite", ID: "awb"}, {}} {
+			if got := say(t, s, v, "Good day."); len(got.Samples) == 0 {
+				t.Errorf("with %s alone %+v says nothing", name, v)
+			}
+		}
+	}
+}
+
 // program puts a shell script on the PATH in place of a program.
 func program(t *testing.T, name, script string) {
 	t.Helper()

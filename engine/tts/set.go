@@ -28,9 +28,9 @@ type Set struct {
 	engines []engine.Synthesizer
 }
 
-// Installed is the synthesisers that this machine has: flite for English voices
-// that nobody chose, where it is installed, and espeak-ng for everything else. The
-// errors of those that are missing are returned together; the set can be used.
+// Installed is the synthesisers that this machine has: espeak-ng, and flite, which is
+// nicer for English. One of them is enough; without either the error says how to
+// install one.
 func Installed(ctx context.Context) (*Set, error) {
 	s := &Set{}
 	e, missingEspeak := NewEspeak(ctx)
@@ -41,7 +41,10 @@ func Installed(ctx context.Context) (*Set, error) {
 	if missingFlite == nil {
 		s.Add(f)
 	}
-	return s, errors.Join(missingEspeak, missingFlite)
+	if len(s.engines) == 0 {
+		return s, errors.Join(missingEspeak, missingFlite)
+	}
+	return s, nil
 }
 
 // Add adds a synthesiser as the last to stand in.
