@@ -10,6 +10,7 @@ import (
 
 	"github.com/glyphoxa/glyphoxa/campaigns"
 	"github.com/glyphoxa/glyphoxa/engine"
+	"github.com/glyphoxa/glyphoxa/mcp"
 	"github.com/glyphoxa/glyphoxa/memory"
 )
 
@@ -178,6 +179,15 @@ func (t *Table) noSuchNPC(id string) error {
 		names = append(names, c.Name)
 	}
 	return fmt.Errorf("the campaign has no NPC %q; it has %s", id, strings.Join(names, ", "))
+}
+
+// SetTier has every answer use at most tier, until nil lets it be chosen for each
+// line again. It stays under each NPC's ceiling.
+func (t *Table) SetTier(ctx context.Context, who Person, tier *mcp.Tier) error {
+	if err := dm(who); err != nil {
+		return err
+	}
+	return t.do(ctx, func() error { t.override = tier; return nil })
 }
 
 // Tell shows the DM an alert, once.

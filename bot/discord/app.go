@@ -1,0 +1,192 @@
+package discord
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/bwmarrin/discordgo"
+	"github.com/gorilla/websocket"
+
+	"github.com/glyphoxa/glyphoxa/bot"
+	"github.com/glyphoxa/glyphoxa/secret"
+	"github.com/glyphoxa/glyphoxa/voice"
+)
+
+// Errors that end [App.Run]. Their text says what to do.
+var (
+	ErrNoToken  = errors.New("discord: no token: set discord.token in glyphoxa.yaml to ${DISCORD_TOKEN} and that variable to your bot's token")
+	ErrBadToken = errors.New("discord: Discord refuses the token: copy it anew from the application's Bot page, https://discord.com/developers/applications")
+)
+
+// Options say which application to run and how.
+type Options struct {
+	Token secret.Text
+	// Guild registers the commands in one server only, where they show at once.
+	// "" registers them everywhere.
+	Guild string
+	// DMRoles and DMUsers are ids of who may steer, besides administrators.
+	DMRoles, DMUsers []string
+	// Consent is what is done with what players say, once they agreed.
+	Consent Consent
+	// Data is the folder for consents and the login budget.
+	Data string
+	// Open sets a table for one server's session; close ends it.
+	Open func(ctx context.Context) (table *bot.Table, closeTable func() error, err error)
+	// Roll and Rule answer /roll and /rule, with or without a session.
+	Roll, Rule func(ctx context.Context, question string) (string, error)
+	// Log receives what an operator would want to know. Nil discards it.
+	Log *slog.Logger
+	// HTTP is for REST and the voice gateway, TLS for the main gateway. Nil means
+	// the usual ones; tests point them at a Discord of their own.
+	HTTP *http.Client
+	TLS  *tls.Config
+}
+
+// App is the running application.
+type App struct {
+	o       Options
+	log     *slog.Logger
+	session *discordgo.Session
+	pacer   *voice.Pacer
+	consent *consents
+	self    string // our user id
+
+	// events runs the gateway's events in order; 256 are more than a busy server
+	// makes in a second. The gateway waits when it is full.
+	events chan func()
+	tasks  sync.WaitGroup
+
+	games map[string]*game // by guild; owned by the event goroutine
+}
+
+// New prepares an application; nothing is sent before [App.Run].
+func New(o Options) (*App, error) {
+	if o.Token.IsZero() {
+		return nil, ErrNoToken
+	}
+	s, err := discordgo.New("Bot " + o.Token.Reveal())
+	if err != nil {
+		return nil, fmt.Errorf("discord: %w", err)
+	}
+	s.Identify.Intents = discordgo.IntentsGuilds | discordgo.IntentsGuildVoiceStates
+	s.SyncEvents = true
+	s.UserAgent = "DiscordBot (https://github.com/glyphoxa/glyphoxa, 1)"
+	if o.HTTP != nil {
+		s.Client = o.HTTP
+	}
+	if o.TLS != nil {
+		s.Dialer = &websocket.Dialer{TLSClientConfig: o.TLS}
+	}
+	c, err := loadConsents(filepath.Join(o.Data, "consent.json"))
+	if err != nil {
+		return nil, err
+	}
+	a := &App{
+		o: o, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), session: s, consent: c,
+		events: make(chan func(), 256), games: map[string]*game{},
+	}
+	s.AddHandler(func(_ *discordgo.Session, e *discordgo.VoiceStateUpdate) { a.post(func() { a.voiceState(e) }) })
+	s.AddHandler(func(_ *discordgo.Session, e *discordgo.VoiceServerUpdate) { a.post(func() { a.voiceServer(e) }) })
+	s.AddHandler(func(_ *discordgo.Session, e *discordgo.InteractionCreate) {
+		a.post(func() { a.interaction(e.Interaction) })
+	})
+	s.AddHandler(func(_ *discordgo.Session, e *discordgo.GuildDelete) { a.post(func() { a.left(e) }) })
+	return a, nil
+}
+
+// post hands an event to the goroutine that owns the games.
+func (a *App) post(f func()) { a.events <- f }
+
+// Run logs in and serves until ctx ends. Then every session is ended: the NPCs
+// finish their sentence, and what was heard is kept.
+func (a *App) Run(ctx context.Context) error {
+	if err := spend(filepath.Join(a.o.Data, "logins.json")); err != nil {
+		return err
+	}
+	a.pacer = voice.NewPacer()
+	defer a.pacer.Close()
+	me, err := a.session.User("@me")
+	if err != nil {
+		return explain(err)
+	}
+	a.self = me.ID
+	if err := a.session.Open(); err != nil {
+		return explain(err)
+	}
+	a.log.Info("logged in", "as", me.Username)
+	if _, err := a.session.ApplicationCommandBulkOverwrite(me.ID, a.o.Guild, definitions()); err != nil {
+		return errors.Join(fmt.Errorf("discord: register the commands: %w", explain(err)), a.session.Close())
+	}
+	for {
+		select {
+		case f := <-a.events:
+			f()
+		case <-ctx.Done():
+			return a.close(context.WithoutCancel(ctx))
+		}
+	}
+}
+
+// close ends every session and logs out. Events that still come are dropped.
+func (a *App) close(ctx context.Context) error {
+	var errs []error
+	for _, g := range a.games {
+		errs = append(errs, g.end(ctx))
+	}
+	stop := make(chan struct{})
+	var drained sync.WaitGroup
+	drained.Go(func() {
+		for {
+			select {
+			case <-a.events:
+			case <-stop:
+				return
+			}
+		}
+	})
+	errs = append(errs, a.session.Close())
+	close(stop)
+	drained.Wait()
+	a.tasks.Wait()
+	return errors.Join(errs...)
+}
+
+// left forgets a server that removed us.
+func (a *App) left(e *discordgo.GuildDelete) {
+	if g := a.games[e.ID]; g != nil && !e.Unavailable {
+		delete(a.games, e.ID)
+		a.tasks.Go(func() {
+			if err := g.end(context.Background()); err != nil {
+				a.log.Warn("end a session", "guild", e.ID, "error", err)
+			}
+		})
+	}
+}
+
+// explain turns Discord's refusals into sentences that name the fix.
+func explain(err error) error {
+	var rest *discordgo.RESTError
+	var closed *websocket.CloseError
+	switch {
+	case errors.As(err, &rest) && rest.Response != nil && rest.Response.StatusCode == http.StatusUnauthorized:
+		return ErrBadToken
+	case errors.As(err, &closed) && closed.Code == 4004:
+		return ErrBadToken
+	case errors.As(err, &closed) && closed.Code == 4014:
+		return fmt.Errorf("discord: the application lacks an intent: %w", err)
+	case errors.As(err, &rest) && rest.Message != nil && rest.Message.Code == discordgo.ErrCodeMissingAccess:
+		return fmt.Errorf("discord: the bot is not in that server, or was invited without 'applications.commands': %w", err)
+	}
+	if s := err.Error(); strings.Contains(s, "4004") {
+		return ErrBadToken
+	}
+	return fmt.Errorf("discord: %w", err)
+}
