@@ -27,6 +27,9 @@ type Text struct{ text string }
 // New wraps a secret that is already at hand, such as one just received.
 func New(s string) Text { return Text{s} }
 
+// Env is the secret in an environment variable, if it is set.
+func Env(name string) Text { return Text{os.Getenv(name)} }
+
 // Reveal opens the secret. Call it where it is put on the wire, nowhere else.
 func (t Text) Reveal() string { return t.text }
 

@@ -38,8 +38,8 @@ type Options struct {
 	Consent Consent
 	// Data is the folder for consents and the login budget.
 	Data string
-	// Open sets a table for one server's session; close ends it.
-	Open func(ctx context.Context) (table *bot.Table, closeTable func() error, err error)
+	// Open sets a table for a session on one server; close ends it.
+	Open func(ctx context.Context, guild string) (table *bot.Table, closeTable func() error, err error)
 	// Roll and Rule answer /roll and /rule, with or without a session.
 	Roll, Rule func(ctx context.Context, question string) (string, error)
 	// Log receives what an operator would want to know. Nil discards it.

@@ -47,7 +47,7 @@ type game struct {
 // start begins a session in the caller's voice channel. It blocks until the NPCs
 // can be heard.
 func (g *game) start(ctx context.Context) error {
-	table, shut, err := g.app.o.Open(ctx)
+	table, shut, err := g.app.o.Open(ctx, g.guild)
 	if err != nil {
 		return fmt.Errorf("set the table: %w", err)
 	}

@@ -28,6 +28,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"play", "[flags]", "play a campaign on this machine, in a browser or a terminal", play},
+		{"run", "[flags]", "play on Discord, in voice channels", runBot},
 		{"say", "[flags] TEXT", "say one thing to an NPC and hear its answer", say},
 		{"check", "[CAMPAIGN...]", "tell everything that is wrong in configuration and campaigns", check},
 		{"schema", "", "print the JSON Schema of campaign files, for editors", schema},

@@ -33,6 +33,22 @@ type config struct {
 	Tools  toolsConfig  `yaml:"tools"`
 	MCP    mcpConfig    `yaml:"mcp"`
 	Memory memoryConfig `yaml:"memory"`
+
+	Discord discordConfig `yaml:"discord"`
+}
+
+// discordConfig is the Discord application.
+type discordConfig struct {
+	// Token is the bot's token, as ${NAME} or file:PATH.
+	Token secret.Text `yaml:"token"`
+	// Guild is the id of the one server to serve; "" serves every server that
+	// the bot is in.
+	Guild string `yaml:"guild" strict:"max=20"`
+	// DMRoles and DMUsers are ids of who may steer, besides administrators.
+	DMRoles []string `yaml:"dm_roles" strict:"max=100"`
+	DMUsers []string `yaml:"dm_users" strict:"max=100"`
+	// Consent says what is done with the words of players who agreed.
+	Consent string `yaml:"consent" strict:"oneof=off|live|transcript"`
 }
 
 // provider is one vendor of models, recognition or voices.
@@ -111,6 +127,7 @@ func defaults() config {
 		STT:      provider{Provider: "auto"},
 		TTS:      provider{Provider: "auto"},
 		Memory:   memoryConfig{Store: "sqlite"},
+		Discord:  discordConfig{Token: secret.Env("DISCORD_TOKEN"), Consent: "transcript"},
 	}
 }
 

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/glyphoxa/glyphoxa/bot"
+	"github.com/glyphoxa/glyphoxa/bot/discord"
+	"github.com/glyphoxa/glyphoxa/mcp"
+)
+
+// runBot plays on Discord until it is ended.
+func runBot(ctx context.Context, args []string, io stdio) int {
+	var p playFlags
+	fs := flag.NewFlagSet("glyphoxa run", flag.ContinueOnError)
+	fs.SetOutput(io.err)
+	p.define(fs)
+	fs.Usage = func() {
+		fmt.Fprint(io.err, "glyphoxa run [flags]\n\nLogs in to Discord. There, /session start brings the NPCs into your voice channel.\n\n")
+		fs.PrintDefaults()
+	}
+	if code, done := parse(fs, args, io); done {
+		return code
+	}
+	return fail(io, "run", p.discord(ctx, io))
+}
+
+func (p *playFlags) discord(ctx context.Context, io stdio) error {
+	cfg, err := p.load()
+	if err != nil {
+		return err
+	}
+	level := slog.LevelInfo
+	if p.verbose {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(io.err, &slog.HandlerOptions{Level: level}))
+	// The campaign is read before logging in, so that its mistakes show at once.
+	if _, err := loadCampaign(cfg); err != nil {
+		return err
+	}
+	dir, err := cfg.dataDir()
+	if err != nil {
+		return err
+	}
+	desk, err := newDesk(cfg, dir, log)
+	if err != nil {
+		return err
+	}
+	defer desk.host.Close()
+	app, err := discord.New(discord.Options{
+		Token: cfg.Discord.Token, Guild: cfg.Discord.Guild, DMRoles: cfg.Discord.DMRoles, DMUsers: cfg.Discord.DMUsers,
+		Consent: discord.Consent(cfg.Discord.Consent), Data: dir, Log: log, Roll: desk.roll, Rule: desk.rule,
+		// Each server has a memory of its own: what one table said is no other's.
+		Open: func(ctx context.Context, guild string) (*bot.Table, func() error, error) {
+			cfg := cfg
+			cfg.Data = filepath.Join(dir, "servers", guild)
+			s, err := set(ctx, setting{cfg: cfg, log: log, offline: p.offline})
+			if err != nil {
+				return nil, nil, err
+			}
+			return s.table, func() error { return s.close(context.WithoutCancel(ctx)) }, nil
+		},
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(io.out, "Logging in; Ctrl-C ends every session and logs out.")
+	return app.Run(ctx)
+}
+
+// desk answers what is asked without a session: dice and rules.
+type desk struct{ host *mcp.Host }
+
+func newDesk(cfg config, dir string, log *slog.Logger) (*desk, error) {
+	c, err := loadCampaign(cfg)
+	if err != nil {
+		return nil, err
+	}
+	host, err := openTools(c, nil, setting{cfg: cfg, log: log}, dir, nil)
+	return &desk{host}, err
+}
+
+// call runs one tool for a player, outside of any turn.
+func (d *desk) call(ctx context.Context, tool string, args, into any) error {
+	b, err := json.Marshal(args)
+	if err != nil {
+		return err
+	}
+	res := d.host.Belt(mcp.Grant{Allow: []string{tool}, Tier: mcp.Deep}).Call(ctx, tool, b)
+	if res.Err != nil {
+		return res.Err
+	}
+	return json.Unmarshal([]byte(res.Raw), into)
+}
+
+func (d *desk) roll(ctx context.Context, expression string) (string, error) {
+	var out struct {
+		Canonical string
+		Total     json.Number
+		Text      string
+	}
+	if err := d.call(ctx, "roll", map[string]string{"expression": expression}, &out); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("`%s` = **%s**", out.Canonical, out.Total), nil
+}
+
+func (d *desk) rule(ctx context.Context, question string) (string, error) {
+	var out struct {
+		Results []struct{ Name, Say, Text string }
+	}
+	if err := d.call(ctx, "search_rules", map[string]string{"query": question}, &out); err != nil {
+		return "", err
+	}
+	if len(out.Results) == 0 {
+		return "", fmt.Errorf("that is not in the free rules")
+	}
+	r := out.Results[0]
+	if r.Text == "" {
+		r.Text = r.Say
+	}
+	return fmt.Sprintf("**%s**\n%s", r.Name, r.Text), nil
+}
