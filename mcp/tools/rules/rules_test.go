@@ -82,4 +82,3 @@ func TestEveryReferenceLeadsSomewhere(t *testing.T) {
 		}
 	}
 }
-

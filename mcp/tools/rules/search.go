@@ -3,6 +3,7 @@ package rules
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 )
@@ -38,10 +39,12 @@ type posting struct {
 
 // A called is one of the names of an entry, joined without spaces.
 type called struct {
-	entry  int
-	joined string
-	heard  string
-	words  int
+	entry   int
+	name    string
+	joined  string
+	heard   string
+	letters uint32  // which letters occur, to rule most names out quickly
+	says    float64 // how much the name tells: 0.4 for common words, up to 1.6
 	// primary names are the entry's own, not an alias.
 	primary bool
 }
@@ -51,6 +54,7 @@ type index struct {
 	entries  []*Entry
 	postings map[string][]posting
 	idf      map[string]float64
+	nameIDF  map[string]float64 // the same, counting only names
 	// names are grouped by first sound and length of the sound, which is all
 	// that a damaged name keeps.
 	names map[byte][]called
@@ -85,10 +89,6 @@ func newIndex(entries []*Entry) *index {
 		add(e.Text, weighText)
 		counts[i] = tf
 		total += lengths[i]
-		ix.call(i, e.Name, true)
-		for _, a := range slices.Concat(e.Aliases, e.SRD) {
-			ix.call(i, a, false)
-		}
 	}
 	mean := total / float64(max(1, len(entries)))
 	for i, tf := range counts {
@@ -98,12 +98,56 @@ func newIndex(entries []*Entry) *index {
 		}
 	}
 	for t, list := range ix.postings {
-		n := float64(len(list))
-		ix.idf[t] = math.Log(1 + (float64(len(entries))-n+0.5)/(n+0.5))
+		ix.idf[t] = rarity(float64(len(list)), len(entries))
 		key := sound(t)
 		ix.heard[key] = append(ix.heard[key], t)
 	}
+	ix.nameIDF = nameIDF(entries)
+	for i, e := range entries {
+		ix.call(i, e.Name, true)
+		for _, a := range slices.Concat(e.Aliases, e.SRD) {
+			ix.call(i, a, false)
+		}
+	}
 	return ix
+}
+
+// nameIDF is the rarity of words among names and aliases.
+func nameIDF(entries []*Entry) map[string]float64 {
+	in := make(map[string]float64)
+	for _, e := range entries {
+		seen := make(map[string]bool)
+		for _, name := range slices.Concat([]string{e.Name}, e.Aliases, e.SRD) {
+			for _, t := range terms(name) {
+				if !seen[t] {
+					seen[t] = true
+					in[t]++
+				}
+			}
+		}
+	}
+	for t, n := range in {
+		in[t] = rarity(n, len(entries))
+	}
+	return in
+}
+
+// rarity is BM25's inverse document frequency.
+func rarity(n float64, of int) float64 { return math.Log(1 + (float64(of)-n+0.5)/(n+0.5)) }
+
+// says is how much it means that a name was heard: "range" and "turn" occur in
+// every other question, "fireball" does not.
+func (ix *index) says(name string) float64 {
+	sum := 0.0
+	for _, t := range terms(name) {
+		// Words such as concentration stand in half of all texts and still
+		// name one rule.
+		sum += max(ix.idf[t], 0.6*ix.nameIDF[t])
+	}
+	if len(name) <= 3 {
+		sum /= 2 // CON, DEX and DC are bits of broken words as often
+	}
+	return min(1.6, 0.2+0.2*sum)
 }
 
 // call records a name under which entry i may be asked for.
@@ -113,7 +157,7 @@ func (ix *index) call(i int, name string, primary bool) {
 	if len(joined) < 2 {
 		return
 	}
-	c := called{i, joined, sound(joined), len(words), primary}
+	c := called{i, name, joined, sound(joined), letterSet(joined), ix.says(name), primary}
 	if !slices.ContainsFunc(ix.exact[joined], func(o called) bool { return o.entry == i }) {
 		ix.exact[joined] = append(ix.exact[joined], c)
 		if c.heard != "" {
@@ -165,39 +209,98 @@ type search struct {
 	ix    *index
 	words []string
 	score []float64
-	named []float64 // how well a name of the entry was heard, 0 to about 1
-	// asked is the weight of everything meaningful in the question, matched
-	// what the vocabulary knows of it.
-	asked   float64
-	unknown float64
+	named []float64 // how well a name of the entry was heard, 0 to about 2
+	heard []match
+	// asked is the weight of everything meaningful in the question.
+	asked float64
+}
+
+// A match is a name that was heard in the words from to to.
+type match struct {
+	called
+	from, to int
+	like     float64
 }
 
 // byName looks for names in windows of neighbouring words: "fire ball" is
-// heard as one word, "counter spell" too.
+// heard as one word, "counter spell" too. Of overlapping names the longer and
+// better one counts: in "un canny dodge" nobody dodges.
 func (s *search) byName() {
 	for from := range s.words {
 		for n := 1; n <= 5 && from+n <= len(s.words); n++ {
 			window := s.words[from : from+n]
-			if stopWords[window[0]] && n == 1 || stopWords[window[0]] && stopWords[window[n-1]] && n < 3 {
-				continue
-			}
 			joined := strings.Join(window, "")
-			if len(joined) < 3 || len(joined) > 30 {
+			if len(joined) < 3 || len(joined) > 30 || n == 1 && stopWords[joined] {
 				continue
 			}
 			if exact := s.ix.exact[joined]; len(exact) > 0 {
 				for _, c := range exact {
-					s.name(c, 1, window)
+					s.heard = append(s.heard, match{c, from, from + n, 1})
 				}
 				continue
 			}
-			s.alike(joined, window)
+			if !stopWords[window[0]] || !s.known(window[n-1]) {
+				s.alike(joined, from, from+n)
+			}
 		}
 	}
+	slices.SortStableFunc(s.heard, func(a, b match) int { return cmp.Compare(b.weight(), a.weight()) })
+	covered := make([]float64, len(s.words))
+	var rewritten []match
+	for _, m := range s.heard {
+		over := 0.0
+		for i := m.from; i < m.to; i++ {
+			over = max(over, covered[i])
+		}
+		credit := m.credit()
+		switch {
+		case over > m.weight()*1.15:
+			credit *= 0.35 // a part of something that was heard better
+		case over == 0:
+			rewritten = append(rewritten, m)
+		}
+		for i := m.from; i < m.to; i++ {
+			covered[i] = max(covered[i], m.weight())
+		}
+		if !m.primary {
+			credit *= 0.9
+		}
+		s.named[m.entry] = max(s.named[m.entry], credit)
+	}
+	s.rewrite(rewritten)
 }
 
-// alike finds names that sound like a window.
-func (s *search) alike(joined string, window []string) {
+// credit is what hearing the name is worth.
+func (m match) credit() float64 { return m.like * m.like * m.says }
+
+// weight decides between names heard in the same words: the longer one.
+func (m match) weight() float64 { return m.credit() * (1 + float64(len(m.joined))/12) }
+
+// rewrite puts the words of the names that were heard in the place of those
+// that were recognized, so that the rest of the search sees them whole.
+func (s *search) rewrite(heard []match) {
+	slices.SortFunc(heard, func(a, b match) int { return a.from - b.from })
+	var words []string
+	next := 0
+	for _, m := range heard {
+		words = append(words, s.words[next:m.from]...)
+		if m.joined == strings.Join(s.words[m.from:m.to], "") && m.to-m.from == 1 {
+			words = append(words, s.words[m.from])
+		} else {
+			words = append(words, split(m.name)...)
+		}
+		next = m.to
+	}
+	s.words = append(words, s.words[next:]...)
+}
+
+// known reports whether some entry has the word.
+func (s *search) known(w string) bool { return stopWords[w] || len(s.ix.postings[stem(w)]) > 0 }
+
+// alike finds names that sound like the words from to to. Words that mean
+// something need a closer likeness than those that recognition has visibly
+// broken.
+func (s *search) alike(joined string, from, to int) {
 	if len(joined) < 5 {
 		return // short words sound like everything
 	}
@@ -205,54 +308,60 @@ func (s *search) alike(joined string, window []string) {
 	if heard == "" {
 		return
 	}
+	floor := 0.74
+	broken := 0
+	for _, w := range s.words[from:to] {
+		if !s.known(w) || len(w) < 3 && !stopWords[w] {
+			broken++
+		}
+	}
+	switch {
+	case broken == 0 && to-from == 1:
+		floor = 0.9
+	case broken == 0:
+		floor = 0.77
+	case len(joined) < 8, to-from == 1:
+		floor = 0.78
+	}
+	set := letterSet(joined)
 	for _, first := range firsts(heard[0]) {
 		for _, c := range s.ix.names[first] {
-			if len(c.joined) < 5 || len(c.heard)-len(heard) > 2 || len(heard)-len(c.heard) > 2 {
+			if len(c.joined) < 5 || len(c.heard)-len(heard) > 2 || len(heard)-len(c.heard) > 2 ||
+				bits.OnesCount32(set^c.letters) > 2+len(joined)/3 {
 				continue
 			}
-			like := similarity(joined, c.joined, heard, c.heard)
-			// Whole words that mean something else need a closer likeness than
-			// what recognition has visibly broken.
-			floor := 0.74
-			if len(joined) < 8 {
-				floor = 0.8
-			}
-			if like >= floor {
-				s.name(c, like*like, window)
+			if like := similarity(joined, c.joined, heard, c.heard); like >= floor {
+				s.heard = append(s.heard, match{c, from, to, like})
 			}
 		}
 	}
 }
 
+// letterSet has a bit for each letter that occurs.
+func letterSet(s string) uint32 {
+	var set uint32
+	for i := range len(s) {
+		set |= 1 << (s[i] & 31)
+	}
+	return set
+}
+
 // firsts are the first sounds to look under: recognition confuses w and nothing
-// at the beginning of a word, and loses an h.
+// at the beginning of a word, and a hard g with a soft one.
 func firsts(c byte) []byte {
 	switch c {
 	case 'W':
 		return []byte{'W', 'A'}
 	case 'A':
 		return []byte{'A', 'W'}
+	case 'J', 'K':
+		return []byte{'J', 'K'}
 	}
 	return []byte{c}
 }
 
-// name credits an entry for a name that was heard in a window.
-func (s *search) name(c called, like float64, window []string) {
-	weight := 0.0
-	for _, w := range window {
-		if !stopWords[w] {
-			weight++
-		}
-	}
-	credit := like * (1 + 0.45*math.Log(1+float64(len(c.joined))/5))
-	if !c.primary {
-		credit *= 0.9
-	}
-	s.named[c.entry] = max(s.named[c.entry], credit)
-}
-
-// byTerms is BM25 over the stems of the question; words that no entry has are
-// replaced by those that sound like them.
+// byTerms is BM25 over the stems of the question, with what else the words may
+// mean; words that no entry has are replaced by those that sound like them.
 func (s *search) byTerms() {
 	seen := make(map[string]bool)
 	for _, w := range s.words {
@@ -264,18 +373,22 @@ func (s *search) byTerms() {
 			continue
 		}
 		seen[t] = true
+		for _, other := range means[t] {
+			if !seen[other] {
+				s.credit(s.ix.postings[other], 0.6*s.ix.idf[other])
+			}
+		}
 		if list, ok := s.ix.postings[t]; ok {
-			s.asked += s.ix.idf[t]
-			s.credit(list, s.ix.idf[t])
+			weight := s.ix.idf[t]
+			if t[0] >= '0' && t[0] <= '9' {
+				weight *= 0.4 // how many they are is seldom what is asked
+			}
+			s.asked += weight
+			s.credit(list, weight)
 			continue
 		}
-		near := s.near(t)
-		rare := math.Log(1 + float64(len(s.ix.entries)))
-		s.asked += rare
-		if len(near) == 0 {
-			s.unknown += rare
-		}
-		for _, n := range near {
+		s.asked += math.Log(1 + float64(len(s.ix.entries)))
+		for _, n := range s.near(t) {
 			s.credit(s.ix.postings[n], 0.6*s.ix.idf[n])
 		}
 	}
@@ -294,7 +407,7 @@ func (s *search) near(t string) []string {
 	}
 	var out []string
 	for _, w := range s.ix.heard[sound(t)] {
-		if distance(t, w, 3) <= 3 && w[0] == t[0] || distance(t, w, 1) <= 1 {
+		if most := 1 + len(t)/5; distance(t, w, most) <= most {
 			out = append(out, w)
 		}
 	}
@@ -324,7 +437,7 @@ func (s *search) byKind() {
 		if s.score[i] == 0 && s.named[i] == 0 {
 			continue
 		}
-		s.score[i] += 12 * s.named[i]
+		s.score[i] += 12 * s.named[i] * s.covers(e)
 		weight := 1.0
 		switch e.Kind {
 		case "condition", "combat":
@@ -341,22 +454,30 @@ func (s *search) byKind() {
 	}
 }
 
-// The floors of an answer: how much of the question an entry must account for,
-// and how far behind the best one it may be.
+// covers lowers what a name is worth in a long question about something else:
+// a gate that is lifted is not the spell.
+func (s *search) covers(e *Entry) float64 {
+	sum := 0.0
+	for _, t := range terms(e.Name) {
+		sum += s.ix.idf[t]
+	}
+	return 0.55 + 0.9*min(0.5, sum/max(1, s.asked))
+}
+
+// The floors of an answer. The best entry must have a score and account for
+// its share of the question; behind it, entries may be weaker by far.
 const (
-	floorScore  = 9.0
-	floorShare  = 1.25
-	floorBehind = 0.25
+	floorScore  = 7.5
+	floorShare  = 0.9
+	floorBehind = 0.2
 )
 
 // best filters, collapses the two editions of a rule into one, and cuts.
 func (l *Library) best(s *search, q Query) []Hit {
 	var hits []Hit
 	for i, e := range l.entries {
-		if s.score[i] < floorScore || s.score[i] < floorShare*s.asked && s.named[i] < 0.9 {
-			continue
-		}
-		if e.DM && !q.DM || q.System != "" && !e.plays(q.System) || q.Edition != "" && e.Edition != "" && e.Edition != q.Edition {
+		if s.score[i] == 0 ||
+			e.DM && !q.DM || q.System != "" && !e.plays(q.System) || q.Edition != "" && e.Edition != "" && e.Edition != q.Edition {
 			continue
 		}
 		// Without an edition asked for, the library's own speaks for both.
@@ -368,6 +489,9 @@ func (l *Library) best(s *search, q Query) []Hit {
 	slices.SortStableFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID))
 	})
+	if len(hits) == 0 || hits[0].Score < max(floorScore, floorShare*s.asked) {
+		return nil
+	}
 	limit := min(cmp.Or(q.Limit, 5), maxResults)
 	hits = hits[:min(len(hits), limit)]
 	for i, h := range hits {

@@ -103,8 +103,8 @@ func sound(s string) string {
 				put('S')
 			}
 		case 'w':
-			if at(i+1) == 'r' && i == 0 {
-				break
+			if i == 0 && (at(i+1) == 'r' || strings.HasPrefix(s, "who")) {
+				break // write, whole
 			}
 			put('W')
 		default:
@@ -120,19 +120,19 @@ func distance(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1
 	}
-	var rows [3][48]int
+	var rows [3][48]uint8
 	if len(b) >= len(rows[0]) || len(a) >= len(rows[0]) {
 		return limit + 1
 	}
 	before, last, row := &rows[0], &rows[1], &rows[2]
 	for j := range len(b) + 1 {
-		last[j] = j
+		last[j] = uint8(j)
 	}
 	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		least := i
+		row[0] = uint8(i)
+		least := row[0]
 		for j := 1; j <= len(b); j++ {
-			cost := 1
+			cost := uint8(1)
 			if a[i-1] == b[j-1] {
 				cost = 0
 			}
@@ -142,26 +142,35 @@ func distance(a, b string, limit int) int {
 			}
 			least = min(least, row[j])
 		}
-		if least > limit {
+		if int(least) > limit {
 			return limit + 1
 		}
 		before, last, row = last, row, before
 	}
-	return last[len(b)]
+	return int(last[len(b)])
 }
 
-// similarity of two joined names, 0 to 1: letters count as much as sounds.
-// Below 0.7 nothing is alike.
+// similarity of two joined names, 0 to 1: letters count as much as sounds, and
+// neither may be altogether different.
 func similarity(a, b string, soundA, soundB string) float64 {
-	if a == b {
-		return 1
+	letters := likeness(a, b)
+	if letters == 0 {
+		return 0
 	}
-	longest := max(len(a), len(b))
-	limit := longest/3 + 1
-	letters := 1 - float64(distance(a, b, limit))/float64(longest)
-	heard := 0.0
-	if n := max(len(soundA), len(soundB)); n > 0 {
-		heard = 1 - float64(distance(soundA, soundB, n/3+1))/float64(n)
+	heard := likeness(soundA, soundB)
+	if heard == 0 {
+		return 0
 	}
 	return (letters + heard) / 2
+}
+
+// likeness is the share of letters that agree, 0 where it is below a half.
+func likeness(a, b string) float64 {
+	longest := max(len(a), len(b))
+	limit := longest * 2 / 5
+	d := distance(a, b, limit)
+	if d > limit {
+		return 0
+	}
+	return 1 - float64(d)/float64(longest)
 }

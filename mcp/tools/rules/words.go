@@ -13,7 +13,7 @@ var stopWords = set(`a about am an and any are aren't as at be been being but by
  out please rule rules say says she should so some somebody someone something tell than that that's the their them then there
  these they thing things this those to uh um up us want was we were what what's when where which while who whom whose why
  will with would work working works you your yours happen happens happened again back does exactly explain need
- know dnd d&d 5e uh-huh hey`)
+ know dnd d&d 5e uh-huh hey took`)
 
 func set(words string) map[string]bool {
 	m := make(map[string]bool)
@@ -112,4 +112,33 @@ func undouble(w string) string {
 		return w[:n-1]
 	}
 	return w
+}
+
+// means are other words for what people say, as stems: irregular forms, and
+// the words of the table for those of the book.
+var means = meanings(`fell fall: falling | held hold holding grabbed: grapple | threw throw: thrown improvised |
+ hid hidden: hide | shot shoot shooting fire firing arrows: ranged | caught: catch | broke kick bash smash: break objects |
+ ran run: dash | stood stand: prone | swam: swim | swinging swing: attack | punch kick fist: unarmed | wrestle wrestling pin: grapple |
+ sleeping asleep sleep: unconscious long | bandage: stabilize | price expensive worth buy pay: cost | weight weigh heavy pounds: carry |
+ air breath breathe breathing: suffocating | tied bound tie: restrained | dark: darkness | experience: xp | dying bleeding: stabilize zero |
+ dagger sword knife: weapon | ambush unaware: surprise | quiet sneaking sneak: stealth | lies lying liar lie: insight deception |
+ footprints tracks: survival | easy hard: difficulty | everyone party group: group |
+ afraid scared: frightened | invisibility: invisible | poison: poisoned | zombies skeletons zombie skeleton: undead |
+ inn tavern: lifestyle | walk away flee fleeing escape: disengage | narrow tunnel corridor: squeeze | mug bottle chair: improvised |
+ armour: armor | pulling draw drawing: object | trigger soon wait waiting: ready`)
+
+// meanings reads "said said: meant meant | …".
+func meanings(table string) map[string][]string {
+	m := make(map[string][]string)
+	for line := range strings.SplitSeq(table, "|") {
+		said, meant, _ := strings.Cut(line, ":")
+		for w := range strings.FieldsSeq(said) {
+			for other := range strings.FieldsSeq(meant) {
+				if stem(other) != stem(w) {
+					m[stem(w)] = append(m[stem(w)], stem(other))
+				}
+			}
+		}
+	}
+	return m
 }
