@@ -44,6 +44,10 @@ func (d *decoder) problem(at *yaml.Node, format string, args ...any) {
 	}
 }
 
+// full reports whether looking for more problems is pointless. What a hostile
+// file can make us do is bounded by it, too.
+func (d *decoder) full() bool { return len(d.problems) > maxProblems }
+
 // value decodes the node at into v. f is what the key of the value demands; its
 // key names the value in problems.
 func (d *decoder) value(at *yaml.Node, v reflect.Value, f field, depth int) {
@@ -51,7 +55,7 @@ func (d *decoder) value(at *yaml.Node, v reflect.Value, f field, depth int) {
 	if d.values++; d.values == maxValues {
 		d.problem(at, "more than %d values, aliases (*name) counted each time: the file is too large", maxValues)
 	}
-	if d.values >= maxValues {
+	if d.values >= maxValues || d.full() {
 		return
 	}
 	if depth > maxDepth {
@@ -130,6 +134,9 @@ func (d *decoder) structure(at, n *yaml.Node, v reflect.Value, f field, depth in
 	fs := fields(v.Type())
 	d.duplicates(n)
 	for _, p := range pairs(n) {
+		if d.full() {
+			return
+		}
 		i := slices.IndexFunc(fs, func(f field) bool { return f.key == p.key.Value })
 		if i < 0 || p.key.Kind != yaml.ScalarNode {
 			d.unknown(p.key, fs)
@@ -159,7 +166,7 @@ func (d *decoder) unknown(key *yaml.Node, fs []field) {
 // duplicates reports every key that is written a second time.
 func (d *decoder) duplicates(n *yaml.Node) {
 	first := map[string]int{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
+	for i := 0; i+1 < len(n.Content) && !d.full(); i += 2 {
 		k := n.Content[i]
 		if k.Kind != yaml.ScalarNode {
 			continue // reported as an unknown key

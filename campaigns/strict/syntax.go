@@ -57,6 +57,7 @@ var plainWords = []struct{ parser, plain string }{
 	{"did not find expected alphabetic or numeric character", "text that begins with * or & must be in quotes"},
 	{"block sequence entries are not allowed in this context", "a list entry (- ...) cannot begin here: put it on a line of its own"},
 	{"anchor '", "an anchor must not contain itself"},
+	{"exceeded max depth", "this is nested more deeply than can be read: is a bracket repeated by mistake?"},
 	{"did not find expected node content", "a value is missing here, or text that begins with a special character must be in quotes"},
 }
 
@@ -77,15 +78,19 @@ func explain(data []byte, err error) (line, column int, text string) {
 		line, column = openQuote(data, told)
 		return line, column, text
 	}
-	lines := bytes.SplitAfter(data, []byte("\n"))
+	from, ok := entry(data, told, message)
+	if !ok {
+		return told, 1, text
+	}
+	lines := bytes.SplitAfter(data[from:], []byte("\n"))
 	ends := make([]int, 0, len(lines)) // where each line ends
-	for end, i := 0, 0; i < len(lines); i++ {
+	for end, i := from, 0; i < len(lines); i++ {
 		end += len(lines[i])
 		ends = append(ends, end)
 	}
-	i := sort.Search(len(ends)-1, func(i int) bool { return fails(data[:ends[i]], message) })
+	i := sort.Search(len(ends)-1, func(i int) bool { return fails(data[from:ends[i]], message) })
 	start := ends[i] - len(lines[i])
-	n := sort.Search(len(lines[i]), func(n int) bool { return fails(data[:start+n], message) })
+	n := sort.Search(len(lines[i]), func(n int) bool { return fails(data[from:start+n], message) })
 	before := data[:start+n]
 	switch {
 	case strings.Contains(message, "or ']'"):
@@ -97,6 +102,36 @@ func explain(data []byte, err error) (line, column int, text string) {
 	}
 	line, column = end(before)
 	return line, column, text
+}
+
+// maxSearched bounds what is parsed again and again to find a mistake. It is the
+// size of a large campaign.yaml; in what is larger, the parser's line has to do.
+const maxSearched = 64 << 10
+
+// entry is where the part of a file begins that has to be looked at: the entry
+// at the left margin around the told line if that has the mistake by itself,
+// else the whole file. ok is false if that is too much.
+func entry(data []byte, told int, message string) (from int, ok bool) {
+	var margins []int // where entries begin, up to the line behind the told one
+	for at, line := 0, 1; at < len(data) && line <= told+1; line++ {
+		if c := data[at]; c != ' ' && c != '\n' && c != '#' && c != '\r' {
+			margins = append(margins, at)
+		}
+		end := bytes.IndexByte(data[at:], '\n')
+		if end < 0 {
+			break
+		}
+		at += end + 1
+	}
+	for range min(3, len(margins)) {
+		from = margins[len(margins)-1]
+		margins = margins[:len(margins)-1]
+		part := data[from:min(len(data), from+maxSearched)]
+		if fails(part, message) {
+			return from, true
+		}
+	}
+	return 0, len(data) <= maxSearched
 }
 
 // toOpening cuts data after the last bracket that is not closed again. Brackets
