@@ -22,7 +22,7 @@ type right uint8
 const (
 	atEnd     right = iota
 	paused          // a comma
-	spoken          // words said to somebody: "can you", "tell me", "what's"
+	saidTo          // words said to somebody: "can you", "tell me", "what's"
 	narrated        // words said of somebody: "says", "is", "looked"
 	possessed       // 's
 	numbered        // a number and no more: an order of turns
@@ -127,7 +127,7 @@ func (c *Cast) place(l *line, fs *founds, lo, hi int, u Utterance) call {
 					to(0.75, whyCalled)
 				}
 			}
-		case spoken:
+		case saidTo:
 			to(0.9, whyCalled)
 		default:
 			switch {
@@ -143,7 +143,7 @@ func (c *Cast) place(l *line, fs *founds, lo, hi int, u Utterance) call {
 		}
 	case greeted:
 		switch ri {
-		case atEnd, paused, spoken:
+		case atEnd, paused, saidTo:
 			to(0.92, whyGreeted)
 		default:
 			to(0.6, whyGreeted)
@@ -163,7 +163,7 @@ func (c *Cast) place(l *line, fs *founds, lo, hi int, u Utterance) call {
 			if !directed {
 				to(0.5, whyUnclear)
 			}
-		case spoken:
+		case saidTo:
 			to(0.8, whyCalled)
 		default:
 			if s.asks && s.you {
@@ -173,7 +173,7 @@ func (c *Cast) place(l *line, fs *founds, lo, hi int, u Utterance) call {
 			}
 		}
 	case joined:
-		if ri == spoken || ri == paused && (s.you || s.asks) {
+		if ri == saidTo || ri == paused && (s.you || s.asks) {
 			to(0.62, whyCalled)
 		}
 	case midway:
@@ -189,7 +189,7 @@ func (c *Cast) place(l *line, fs *founds, lo, hi int, u Utterance) call {
 			if directed {
 				to(0.75, whyCalled)
 			}
-		case spoken:
+		case saidTo:
 			to(0.66, whyCalled)
 		default:
 			to(0.25, whyMention)
@@ -209,7 +209,7 @@ func (c *Cast) place(l *line, fs *founds, lo, hi int, u Utterance) call {
 		p.score -= 0.25
 	}
 	if title && le != greeted && ri != paused && ri != atEnd && le != afterPause {
-		if ri == spoken && hi < l.n && l.isAny(hi, set(det)) && !l.is(hi, me) {
+		if ri == saidTo && hi < l.n && l.isAny(hi, set(det)) && !l.is(hi, me) {
 			p.score -= 0.4
 		}
 	}
@@ -352,7 +352,7 @@ func (l *line) right(s *sentence, fs *founds, lo, hi int) right {
 	if l.is(hi, conj) {
 		// "Bartok and I", "Bartok and the guard"
 		if l.speech(s, fs, hi+1) && !l.isAny(hi+1, set(me, we, det, other, third)) {
-			return spoken
+			return saidTo
 		}
 		return narrated
 	}
@@ -362,13 +362,13 @@ func (l *line) right(s *sentence, fs *founds, lo, hi int) right {
 				if l.words[hi].stop != 0 {
 					return numbered
 				}
-				return spoken // "two ales please"
+				return saidTo // "two ales please"
 			}
 		}
 		return numbered
 	}
 	if l.speech(s, fs, hi) {
-		return spoken
+		return saidTo
 	}
 	if l.predicate(s, hi) {
 		return narrated
