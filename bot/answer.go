@@ -11,6 +11,7 @@ import (
 	"github.com/glyphoxa/glyphoxa/mcp"
 	"github.com/glyphoxa/glyphoxa/memory"
 	"github.com/glyphoxa/glyphoxa/npc"
+	"github.com/glyphoxa/glyphoxa/npc/spoken"
 )
 
 // running is the turn that is being played; only the loop touches it, except
@@ -23,6 +24,7 @@ type running struct {
 	speaking bool
 	began    time.Time // of its sound
 	coming   string    // sentences made so far
+	captions []string  // what it does while it speaks
 	cancel   context.CancelCauseFunc
 	done     chan struct{} // closed when the turn has ended and is remembered
 }
@@ -73,8 +75,12 @@ func (t *Table) begin(a ask, c npc.Character) {
 	}
 	r.turn.Brain = brain.Name()
 	plan := engine.Plan{
-		Model: brain, Request: t.request(c, a), Belt: belt, Synth: t.o.Synth, Voice: voiceOf(c),
-		Filter: t.filter(c), Watch: func(note any) { t.post(func() { t.watch(r, note) }) },
+		Model: brain, Request: t.request(c, a, belt), Belt: belt, Synth: t.o.Synth, Voice: voiceOf(c),
+		Watch: func(note any) { t.post(func() { t.watch(r, note) }) },
+	}
+	if a.exact == "" { // the DM's own words are the DM's to choose
+		x := t.newCensor(ctx, c, belt, func(res spoken.Result) { t.post(func() { t.showStruck(r, res) }) })
+		plan.Filter, plan.Result = x.sentence, x.result
 	}
 	if t.o.Synth != nil {
 		plan.Mouth = t.mouthOf(c.ID, r.line)
@@ -145,10 +151,27 @@ func (t *Table) watch(r *running, note any) {
 	}
 }
 
+// showStruck tells the DM what was kept from the room, and why.
+func (t *Table) showStruck(r *running, res spoken.Result) {
+	for _, s := range res.Struck {
+		t.log.Debug("kept from the room", "npc", r.npc, "turn", r.turn.ID, "why", s.Why, "bytes", len(s.Text))
+	}
+	if res.Broken != "" || res.Secret {
+		what := "told a secret"
+		if res.Broken != "" {
+			what = "ran into " + res.Broken
+		}
+		t.alert(Alert{Text: t.person(r.npc).Name + " would have " + what + "; it was not spoken."})
+	}
+	if len(res.Captions) > 0 {
+		r.captions = append(r.captions, res.Captions...)
+	}
+}
+
 // progress shows how far the NPC has come.
 func (t *Table) progress(r *running, heard string) {
 	coming := strings.TrimSpace(strings.TrimPrefix(r.coming, heard))
-	t.show(Line{ID: r.line, Speaker: t.person(r.npc), Text: heard, Coming: coming, To: []string{r.ask.line.Speaker.ID}})
+	t.show(Line{ID: r.line, Speaker: t.person(r.npc), Text: heard, Coming: coming, Captions: r.captions, To: []string{r.ask.line.Speaker.ID}})
 }
 
 func (t *Table) person(id string) Person {
@@ -173,7 +196,7 @@ func (t *Table) end(r *running, out engine.Outcome) {
 		t.exchanges[r.ask.line.Speaker.ID] = exchange{npc: r.npc, at: now, asked: strings.HasSuffix(out.Heard, "?")}
 	}
 	if out.Heard != "" || r.coming != "" {
-		t.show(Line{ID: r.line, Speaker: t.person(r.npc), Text: out.Heard, Final: true, Cut: out.Cut, To: []string{r.ask.line.Speaker.ID}})
+		t.show(Line{ID: r.line, Speaker: t.person(r.npc), Text: out.Heard, Final: true, Cut: out.Cut, Captions: r.captions, To: []string{r.ask.line.Speaker.ID}})
 	}
 	if out.Cut {
 		t.room.send(Sound{NPC: r.npc, Line: r.line, Flush: true})

@@ -33,6 +33,8 @@ type Line struct {
 	Final  bool   `json:"final"`
 	// Cut is set when the speaker was interrupted.
 	Cut bool `json:"cut,omitempty"`
+	// Captions are what an NPC does while it speaks: shown, never spoken.
+	Captions []string `json:"captions,omitempty"`
 	// To names the NPCs the line was for, by id; Why says how that was found.
 	To  []string `json:"to,omitempty"`
 	Why string   `json:"why,omitempty"`

@@ -33,6 +33,9 @@ type Plan struct {
 	Mouth Mouth
 	// Filter cleans a sentence before it is spoken; "" drops it. Nil keeps all.
 	Filter func(sentence string) string
+	// Result is told what a tool answered before the model is, so that Filter may
+	// know of it. It is called from several goroutines. Nil is fine.
+	Result func(Call, mcp.Result)
 	// Watch is told what happens, in order, from one goroutine; it must not
 	// block. It is given a [FirstToken], [Sentence], [ToolStarted], [ToolEnded],
 	// [FirstSound], [Heard] or [Unspoken].
@@ -164,6 +167,9 @@ func (r *runner) do(ctx context.Context, action any) {
 		r.notes <- ToolStarted{a.call}
 		r.tasks.Go(func() {
 			res := r.plan.Belt.Call(ctx, a.call.Name, a.call.Args)
+			if r.plan.Result != nil {
+				r.plan.Result(a.call, res)
+			}
 			r.notes <- ToolEnded{a.call, res}
 			r.send(ctx, evResult{a.index, res.Text})
 		})
