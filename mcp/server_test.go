@@ -304,7 +304,7 @@ func TestServersAreAddedChangedAndRemovedWhileRunning(t *testing.T) {
 	if got := state(h, "b"); got.Name != "" {
 		t.Errorf("the removed server is %+v", got)
 	}
-	if r := h.Belt(all).Call(t.Context(), "b__count", nil); !errors.Is(r.Err, ErrNotGranted) {
+	if r := h.Belt(all).Call(t.Context(), "b__count", nil); !errors.Is(r.Err, ErrHidden) {
 		t.Errorf("a tool of the removed server: %v", r.Err)
 	}
 	if err := h.Connect(t.Context(), []ServerConfig{a, a, {Name: "x__y", Transport: "carrier pigeon"}}); err == nil || !strings.Contains(err.Error(), "twice") || !strings.Contains(err.Error(), "x__y") {

@@ -35,15 +35,17 @@ type Options struct {
 }
 
 const (
-	maxRequest  = 256 << 10
-	idleSession = 10 * time.Minute
+	maxRequest = 256 << 10
+	idle       = 2 * time.Minute
 	// goodbye is how long open requests get when the server ends.
 	goodbye = 3 * time.Second
 )
 
 // server declares the tools that the host has now.
 func server(h *mcp.Host, o Options) *sdk.Server {
-	s := sdk.NewServer(&sdk.Implementation{Name: "glyphoxa", Title: "Glyphoxa's tools", Version: o.Version}, nil)
+	s := sdk.NewServer(&sdk.Implementation{Name: "glyphoxa", Title: "Glyphoxa's tools", Version: o.Version}, &sdk.ServerOptions{
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}, // nothing else, and it does not change
+	})
 	for _, t := range h.Belt(o.Grant).Tools() {
 		s.AddTool(&sdk.Tool{
 			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.Schema,
@@ -101,12 +103,13 @@ func HTTP(ctx context.Context, h *mcp.Host, l net.Listener, o Options) error {
 	}
 	s := server(h, o)
 	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, &sdk.StreamableHTTPOptions{
-		SessionTimeout: idleSession, MaxRequestBodyBytes: maxRequest,
+		// No call depends on another, so there are no sessions to keep.
+		Stateless: true, MaxRequestBodyBytes: maxRequest,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", http.NewCrossOriginProtection().Handler(bearer(o.Token, handler)))
 	srv := &http.Server{
-		Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: idleSession, MaxHeaderBytes: 16 << 10,
+		Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: idle, MaxHeaderBytes: 16 << 10,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	ended := make(chan error, 1) // so that the goroutine below can end
