@@ -31,6 +31,10 @@ fuzz:                            ## every fuzz target for FUZZTIME (10s)
 deps:                            ## install what the table needs and this machine lacks
 	@./scripts/deps
 
+conformance:                     ## the MCP conformance suite, as client and as server; needs npm
+	./mcp/conformance/run
+	./mcp/conformance/run server
+
 generate:                        ## regenerate the console's templates
 	$(TOOL) templ generate -path bot/console
 
