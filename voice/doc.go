@@ -24,7 +24,8 @@
 //	             actions, for what the runner shall do
 //	wire.go      the gateway's messages, JSON and binary
 //	close.go     after: what to do once a socket closed, by close code
-//	socket.go    one WebSocket and its heart beat; udp.go: discovery, keep-alive
+//	hold.go      one session held over its sockets, with the line that belongs to it
+//	socket.go    one WebSocket and its heartbeat; udp.go: discovery of our address
 //
 // The line, datagrams of sound in both directions:
 //
@@ -33,6 +34,7 @@
 //	              rtp.Cipher, our SSRC, dave.Sealer, dave.Opener); it is replaced
 //	              as a whole when the connection is, and nil while there is none
 //	reorder.go    queue: one SSRC's packets in order, waiting only at a gap
+//	listen.go     the loop that reads datagrams, the watchdog and the keep-alive
 //	receive.go    receiver: datagram in, speaker found, ordered, decoded, frame out
 //	hear.go       Conn.Hear: the frames of all speakers
 //	mix.go        mixer: the voices, their priorities and ducking, one frame out

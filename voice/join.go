@@ -1,6 +1,7 @@
 package voice
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,9 @@ type Options struct {
 	Rejoin func(ctx context.Context) (Server, error)
 	// AllowPlain permits a call that is not end-to-end encrypted. Leave it off.
 	AllowPlain bool
+
+	// quiet replaces quietLimit in tests.
+	quiet time.Duration
 }
 
 // Why a call ended, besides a [CloseError].
@@ -129,6 +133,7 @@ func Join(ctx context.Context, s Server, opts *Options) (*Conn, error) {
 	if c.opts.Pacer == nil {
 		c.opts.Pacer, c.ownPacer = NewPacer(), true
 	}
+	c.opts.quiet = cmp.Or(c.opts.quiet, quietLimit)
 	c.status.Store(&Status{})
 	var err error
 	if c.sender, err = newSender(c.opts.Pacer, c.setSpeaking); err != nil {

@@ -8,8 +8,6 @@ import (
 	"net"
 	"os"
 	"time"
-
-	"github.com/glyphoxa/glyphoxa/voice/dave"
 )
 
 const (
@@ -30,23 +28,20 @@ const (
 // way to the server is dead.
 func (h *holding) listen(udp *net.UDPConn, l *line) error {
 	b := make([]byte, maxDatagram)
-	watch := watchdog{heard: time.Now()}
+	watch := watchdog{quiet: h.opts.quiet, heard: time.Now()}
 	bad := 0
 	wake := time.Now()
 	for {
-		if err := udp.SetReadDeadline(wake); err != nil {
-			return nil // closed
-		}
+		_ = udp.SetReadDeadline(wake) // fails when closed, and then so does Read
 		n, err := udp.Read(b)
 		now := time.Now()
 		switch {
 		case err == nil:
-			watch = watchdog{heard: now}
-			switch err := h.receiver.take(l.transport, l.opener, b[:n], now); {
-			case err == nil:
+			watch.heard = now
+			switch h.receiver.take(l.transport, l.opener, b[:n], now) {
+			case opened:
 				bad = 0
-			case errors.Is(err, dave.ErrReplay):
-			default:
+			case unopened:
 				if bad++; bad == deafAfter {
 					bad = 0
 					h.setDeaf()
@@ -70,6 +65,7 @@ func (h *holding) listen(udp *net.UDPConn, l *line) error {
 
 // A watchdog finds out whether a way is dead or only quiet.
 type watchdog struct {
+	quiet time.Duration // how much of it is normal
 	heard time.Time // the last datagram
 	asked time.Time // the last question, zero if none
 }
@@ -79,9 +75,9 @@ type watchdog struct {
 func (w *watchdog) look(now time.Time) (ask, dead bool) {
 	quiet := now.Sub(w.heard)
 	switch {
-	case quiet >= quietLimit+discoveryLimit:
+	case quiet >= w.quiet+discoveryLimit:
 		return false, true
-	case quiet >= quietLimit && now.Sub(w.asked) >= discoveryEvery:
+	case quiet >= w.quiet && now.Sub(w.asked) >= discoveryEvery:
 		w.asked = now
 		return true, false
 	}

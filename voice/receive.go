@@ -1,10 +1,12 @@
 package voice
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/glyphoxa/glyphoxa/voice/dave"
 	"github.com/glyphoxa/glyphoxa/voice/opus"
 	"github.com/glyphoxa/glyphoxa/voice/pcm"
 	"github.com/glyphoxa/glyphoxa/voice/rtp"
@@ -110,20 +112,28 @@ func (r *receiver) userOf(ssrc uint32) (uint64, bool) {
 	return user, ok
 }
 
-// take handles one datagram; its memory is used as scratch. It returns the error
-// of the end-to-end layer, if there is one: all others are strangers' doing.
-func (r *receiver) take(c *rtp.Cipher, e2e opener, datagram []byte, now time.Time) error {
+// An outcome is what became of a datagram.
+type outcome uint8
+
+const (
+	dropped  outcome = iota // a stranger's doing, or nothing new
+	opened                  // sound that somebody in the call has made
+	unopened                // genuine, but nobody's key in the call opens it
+)
+
+// take handles one datagram; its memory is used as scratch.
+func (r *receiver) take(c *rtp.Cipher, e2e opener, datagram []byte, now time.Time) outcome {
 	h, sealed, err := c.Open(datagram)
 	if err != nil {
 		r.counts.refused.Add(1)
-		return nil
+		return dropped
 	}
 	user, known := r.userOf(h.SSRC)
 	var frame []byte
 	switch {
 	case opus.IsSilence(sealed): // the one frame that travels in the clear
 		if !known {
-			return nil
+			return dropped
 		}
 		frame = sealed
 	case known:
@@ -136,12 +146,15 @@ func (r *receiver) take(c *rtp.Cipher, e2e opener, datagram []byte, now time.Tim
 	}
 	if err != nil {
 		r.counts.refused.Add(1)
-		return err
+		if errors.Is(err, dave.ErrReplay) {
+			return dropped
+		}
+		return unopened
 	}
 	s := r.stream(h.SSRC, user, now)
 	if s == nil || !s.allow(now) {
 		r.counts.refused.Add(1)
-		return nil
+		return opened
 	}
 	ok, restarted := s.queue.push(h.Sequence, h.Timestamp, frame, now)
 	if restarted {
@@ -149,12 +162,12 @@ func (r *receiver) take(c *rtp.Cipher, e2e opener, datagram []byte, now time.Tim
 	}
 	if !ok {
 		r.counts.late.Add(1)
-		return nil
+		return opened
 	}
 	r.counts.received.Add(1)
 	s.heard = now
 	r.play(s, now)
-	return nil
+	return opened
 }
 
 // stream finds or makes the stream of an SSRC. Who comes back with a new SSRC

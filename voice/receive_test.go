@@ -100,7 +100,7 @@ func (k *talker) seal(payload []byte) []byte {
 	return d
 }
 
-func (c *call) take(d []byte) { c.r.take(c.cipher, plainE2E{}, d, c.now) }
+func (c *call) take(d []byte) outcome { return c.r.take(c.cipher, plainE2E{}, d, c.now) }
 
 // pass lets time pass in steps of 20 ms.
 func (c *call) pass(d time.Duration) {

@@ -12,9 +12,6 @@ const (
 	// delivery on a bad line at 3 ms more delay than no buffer.
 	gapWait    = 60 * time.Millisecond
 	gapPackets = 3
-	// maxJump is how far a timestamp may jump before the stream is taken as new:
-	// two seconds at 48 kHz.
-	maxJump = 96000
 	// maxPacket is the longest frame that is kept: Opus' own limit.
 	maxPacket = 1275 * 6
 )

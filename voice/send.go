@@ -45,10 +45,9 @@ type sender struct {
 
 	// Owned by the pacer's thread.
 	talking bool
-	silence int       // trailing frames still to be sent
-	due     time.Time // of the next packet
-	slot    int       // of the pacer, while in it
-	active  bool      // guarded by the pacer's mutex: in one of its slots
+	silence int  // trailing frames still to be sent
+	slot    int  // of the pacer, while in it
+	active  bool // guarded by the pacer's mutex: in one of its slots
 }
 
 func newSender(p *Pacer, speaking func(bool)) (*sender, error) {

@@ -42,7 +42,6 @@ type listener struct {
 	frames map[uint64]int
 	stops  map[uint64]int
 	sound  map[uint64][]int16
-	cancel context.CancelFunc
 	done   sync.WaitGroup
 }
 

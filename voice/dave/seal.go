@@ -7,7 +7,7 @@ import (
 	"github.com/glyphoxa/glyphoxa/voice/dave/mls"
 )
 
-// ErrNoKey: there is no group yet, so nobody could open what we would send.
+// ErrNoKey means that there is no group yet: nobody could open what we would send.
 var ErrNoKey = errors.New("dave: no key yet to send with")
 
 // A Sealer encrypts our own frames with the key of the current epoch. The zero

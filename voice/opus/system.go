@@ -149,7 +149,7 @@ func (e *Encoder) Encode(frame []int16, out []byte) (int, error) {
 	n := C.opus_encode(e.c, (*C.opus_int16)(&frame[0]), 960, (*C.uchar)(&out[0]), C.opus_int32(len(out)))
 	runtime.KeepAlive(e)
 	if n < 0 {
-		return 0, failure("encode", C.int(n))
+		return 0, failure("encode", n)
 	}
 	return int(n), nil
 }

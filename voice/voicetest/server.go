@@ -109,7 +109,7 @@ func NewServer(o *Options) (*Server, error) {
 	}
 	s.endpoint = listener.Addr().String()
 	if s.udp, err = net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}); err != nil {
-		listener.Close()
+		_ = listener.Close()
 		return nil, err
 	}
 	_ = s.udp.SetReadBuffer(1 << 20) // a wish
@@ -134,8 +134,7 @@ func NewServer(o *Options) (*Server, error) {
 // Close ends all calls and returns when nothing of the server is left.
 func (s *Server) Close() error {
 	s.cancel()
-	err := s.http.Close()
-	s.udp.Close()
+	err := errors.Join(s.http.Close(), s.udp.Close())
 	s.mu.Lock()
 	s.closed = true
 	for _, c := range s.calls {

@@ -32,15 +32,15 @@ const (
 
 // Close codes. Discord, "Voice Close Event Codes".
 const (
-	closeOpcode       = 4001
-	closePayload      = 4002
-	closeNotIdentfied = 4003
-	closeToken        = 4004
-	closeTwice        = 4005
-	closeSession      = 4006
-	closeProtocol     = 4012
-	closeMode         = 4016
-	closeDAVE         = 4017
+	closeOpcode        = 4001
+	closePayload       = 4002
+	closeNotIdentified = 4003
+	closeToken         = 4004
+	closeTwice         = 4005
+	closeSession       = 4006
+	closeProtocol      = 4012
+	closeMode          = 4016
+	closeDAVE          = 4017
 )
 
 // outgoing is one message, or the end of a socket.
@@ -139,7 +139,7 @@ func (k *socket) read(ctx context.Context) error {
 			return err
 		}
 		k.server.mu.Lock()
-		code := 0
+		var code int
 		if kind == websocket.MessageBinary {
 			code = k.binary(b)
 		} else {
@@ -194,7 +194,7 @@ func (k *socket) text(b []byte) int {
 		return k.heartbeat(in.Data)
 	}
 	if m == nil {
-		return closeNotIdentfied
+		return closeNotIdentified
 	}
 	switch in.Op {
 	case opSelect:
@@ -289,7 +289,7 @@ func (k *socket) heartbeat(data json.RawMessage) int {
 func (k *socket) binary(b []byte) int {
 	m := k.member
 	if m == nil {
-		return closeNotIdentfied
+		return closeNotIdentified
 	}
 	if len(b) == 0 {
 		return closePayload

@@ -184,9 +184,9 @@ func needsPath(list []proposal) bool {
 	return len(list) == 0 || slices.ContainsFunc(list, func(p proposal) bool { return p.add == nil })
 }
 
-// advance closes n's tree and derives its secrets, as of the commit m in g.
-func (n *Group) advance(g *Group, m *PublicMessage, commitSecret []byte) {
-	n.context.treeHash = n.tree.treeHash()
-	n.context.transcriptHash = confirmedTranscript(g.interim, m)
-	n.secrets = nextEpoch(g.secrets.init, commitSecret, noSecret, n.context.append(nil))
+// advance closes g's tree and derives its secrets, as of the commit m in before.
+func (g *Group) advance(before *Group, m *PublicMessage, commitSecret []byte) {
+	g.context.treeHash = g.tree.treeHash()
+	g.context.transcriptHash = confirmedTranscript(before.interim, m)
+	g.secrets = nextEpoch(before.secrets.init, commitSecret, noSecret, g.context.append(nil))
 }

@@ -35,7 +35,7 @@ func (t tree) recipients(steps []step, added []uint32) [][]uint32 {
 }
 
 // renewPath puts fresh keys on our leaf and all above it.
-func (n *Group) renewPath(added []uint32, random io.Reader) (*newPath, error) {
+func (g *Group) renewPath(added []uint32, random io.Reader) (*newPath, error) {
 	leafKey, err := newKEMKey(random)
 	if err != nil {
 		return nil, err
@@ -44,14 +44,14 @@ func (n *Group) renewPath(added []uint32, random io.Reader) (*newPath, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &newPath{steps: n.tree.path(n.self)}
-	recipients := n.tree.recipients(p.steps, added)
-	n.forgetAbove(n.self)
-	n.private[2*n.self] = leafKey
+	p := &newPath{steps: g.tree.path(g.self)}
+	recipients := g.tree.recipients(p.steps, added)
+	g.forgetAbove(g.self)
+	g.private[2*g.self] = leafKey
 	var keys [][]byte
 	for _, s := range p.steps {
 		k, next := nodeKey(secret)
-		n.private[s.node] = k
+		g.private[s.node] = k
 		keys = append(keys, k.PublicKey().Bytes())
 		p.secrets = append(p.secrets, secret)
 		secret = next
@@ -60,20 +60,20 @@ func (n *Group) renewPath(added []uint32, random io.Reader) (*newPath, error) {
 
 	// Everything but the encryption key stays: the gateway and all members
 	// insist on it. DAVE, "Commit Validation".
-	leaf := *n.tree.leaf(n.self)
+	leaf := *g.tree.leaf(g.self)
 	leaf.source = fromCommit
 	leaf.encryptionKey = leafKey.PublicKey().Bytes()
-	leaf.parentHash = n.tree.merge(n.self, p.steps, keys)
-	leaf.sign(n.signature, n.context.groupID, n.self)
-	n.tree[2*n.self] = node{leaf: &leaf}
+	leaf.parentHash = g.tree.merge(g.self, p.steps, keys)
+	leaf.sign(g.signature, g.context.groupID, g.self)
+	g.tree[2*g.self] = node{leaf: &leaf}
 
-	n.context.treeHash = n.tree.treeHash()
-	context := n.context.append(nil) // new epoch and tree, transcript of before
+	g.context.treeHash = g.tree.treeHash()
+	context := g.context.append(nil) // new epoch and tree, transcript of before
 	p.wire = &updatePath{leaf: &leaf}
 	for i, list := range recipients {
 		wire := pathNode{encryptionKey: keys[i]}
 		for _, x := range list {
-			s, err := encrypt(n.tree[x].encryptionKey(), "UpdatePathNode", context, p.secrets[i])
+			s, err := encrypt(g.tree[x].encryptionKey(), "UpdatePathNode", context, p.secrets[i])
 			if err != nil {
 				return nil, err
 			}
@@ -86,45 +86,45 @@ func (n *Group) renewPath(added []uint32, random io.Reader) (*newPath, error) {
 
 // followPath applies a path that another member made and returns the secret at
 // its end. RFC 9420, "Update Paths" and "Processing a Commit".
-func (n *Group) followPath(sender uint32, path *updatePath, added []uint32) ([]byte, error) {
-	if err := n.checkPathLeaf(sender, path.leaf); err != nil {
+func (g *Group) followPath(sender uint32, path *updatePath, added []uint32) ([]byte, error) {
+	if err := g.checkPathLeaf(sender, path.leaf); err != nil {
 		return nil, err
 	}
-	keys, err := n.pathKeys(path)
+	keys, err := g.pathKeys(path)
 	if err != nil {
 		return nil, err
 	}
-	steps := n.tree.path(sender)
+	steps := g.tree.path(sender)
 	if len(keys) != len(steps) {
 		return nil, refuse(ErrTree, "path of %d nodes, want %d", len(keys), len(steps))
 	}
-	recipients := n.tree.recipients(steps, added)
+	recipients := g.tree.recipients(steps, added)
 	for i, list := range recipients {
 		if got := len(path.nodes[i].secrets); got != len(list) {
 			return nil, refuse(ErrTree, "path node with %d secrets, want %d", got, len(list))
 		}
 	}
-	n.forgetAbove(sender)
-	if parentHash := n.tree.merge(sender, steps, keys); !bytes.Equal(parentHash, path.leaf.parentHash) {
+	g.forgetAbove(sender)
+	if parentHash := g.tree.merge(sender, steps, keys); !bytes.Equal(parentHash, path.leaf.parentHash) {
 		return nil, refuse(ErrTree, "parent hash of the path's leaf")
 	}
-	n.tree[2*sender] = node{leaf: path.leaf}
-	n.context.treeHash = n.tree.treeHash()
-	context := n.context.append(nil) // new epoch and tree, transcript of before
+	g.tree[2*sender] = node{leaf: path.leaf}
+	g.context.treeHash = g.tree.treeHash()
+	context := g.context.append(nil) // new epoch and tree, transcript of before
 
-	i := slices.IndexFunc(steps, func(s step) bool { return under(2*n.self, s.sibling) })
+	i := slices.IndexFunc(steps, func(s step) bool { return under(2*g.self, s.sibling) })
 	if i < 0 {
 		return nil, refuse(ErrTree, "a path that does not meet ours")
 	}
 	// Which node to decrypt for is decided by the keys we hold, not by what
 	// lies above us: for a node that we are an unmerged leaf of we have none.
 	for j, x := range recipients[i] {
-		if k := n.private[x]; k != nil {
+		if k := g.private[x]; k != nil {
 			secret, err := decrypt(k, "UpdatePathNode", context, path.nodes[i].secrets[j])
 			if err != nil {
 				return nil, err
 			}
-			return n.installPath(secret, steps[i:])
+			return g.installPath(secret, steps[i:])
 		}
 	}
 	return nil, refuse(ErrTree, "a path without a secret for us")
@@ -132,8 +132,8 @@ func (n *Group) followPath(sender uint32, path *updatePath, added []uint32) ([]b
 
 // checkPathLeaf checks the committer's new leaf. DAVE, "Commit Validation": who
 // it is must not change.
-func (n *Group) checkPathLeaf(sender uint32, leaf *leafNode) error {
-	old := n.tree.leaf(sender)
+func (g *Group) checkPathLeaf(sender uint32, leaf *leafNode) error {
+	old := g.tree.leaf(sender)
 	switch {
 	case leaf.source != fromCommit:
 		return refuse(ErrTree, "a path with a leaf of source %d", leaf.source)
@@ -141,13 +141,13 @@ func (n *Group) checkPathLeaf(sender uint32, leaf *leafNode) error {
 		!bytes.Equal(leaf.credential.identity, old.credential.identity):
 		return refuse(ErrSender, "a committer who changes identity")
 	}
-	return leaf.verify(n.context.groupID, sender)
+	return leaf.verify(g.context.groupID, sender)
 }
 
 // pathKeys lists the new keys of a path: good ones, and none that is in use.
-func (n *Group) pathKeys(path *updatePath) ([][]byte, error) {
+func (g *Group) pathKeys(path *updatePath) ([][]byte, error) {
 	used := map[string]bool{}
-	for _, x := range n.tree {
+	for _, x := range g.tree {
 		if !x.blank() {
 			used[string(x.encryptionKey())] = true
 		}
@@ -170,16 +170,16 @@ func (n *Group) pathKeys(path *updatePath) ([][]byte, error) {
 
 // installPath derives the keys of steps upwards from secret, checks them against
 // the public ones in the tree, and returns the commit secret.
-func (n *Group) installPath(secret []byte, steps []step) ([]byte, error) {
+func (g *Group) installPath(secret []byte, steps []step) ([]byte, error) {
 	if len(secret) != secretSize {
 		return nil, refuse(ErrFormat, "path secret of %d bytes", len(secret))
 	}
 	for _, s := range steps {
 		k, next := nodeKey(secret)
-		if !bytes.Equal(k.PublicKey().Bytes(), n.tree[s.node].encryptionKey()) {
+		if !bytes.Equal(k.PublicKey().Bytes(), g.tree[s.node].encryptionKey()) {
 			return nil, refuse(ErrTree, "path secret that does not fit node %d", s.node)
 		}
-		n.private[s.node] = k
+		g.private[s.node] = k
 		secret = next
 	}
 	return secret, nil
@@ -187,8 +187,8 @@ func (n *Group) installPath(secret []byte, steps []step) ([]byte, error) {
 
 // forgetAbove drops the private keys of all nodes above a leaf, which a path is
 // about to replace.
-func (n *Group) forgetAbove(leaf uint32) {
-	for _, x := range n.tree.ancestors(2 * leaf) {
-		delete(n.private, x)
+func (g *Group) forgetAbove(leaf uint32) {
+	for _, x := range g.tree.ancestors(2 * leaf) {
+		delete(g.private, x)
 	}
 }

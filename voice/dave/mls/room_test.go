@@ -2,6 +2,7 @@ package mls
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"slices"
 	"testing"
@@ -120,7 +121,7 @@ func (r *room) change(by, add int, remove ...int) {
 		}
 		next, err := g.Process(c.Message)
 		if slices.Contains(remove, i) {
-			if err != ErrRemoved {
+			if !errors.Is(err, ErrRemoved) {
 				r.t.Fatalf("removed member %d: %v, want %v", i, err, ErrRemoved)
 			}
 			next = nil

@@ -65,16 +65,16 @@ func (w *Welcome) For(ref []byte) *Welcome {
 // Len is the number of key packages that w is for.
 func (w *Welcome) Len() int { return len(w.secrets) }
 
-// welcome makes the Welcome for the leaves that were added to n by list.
-func (n *Group) welcome(list []proposal, added []uint32, path *newPath, confirmationTag []byte) (*Welcome, error) {
+// welcome makes the Welcome for the leaves that were added to g by list.
+func (g *Group) welcome(list []proposal, added []uint32, path *newPath, confirmationTag []byte) (*Welcome, error) {
 	info := groupInfo{
-		context:         n.context,
-		extensions:      []extension{{extensionRatchetTree, n.tree.append(nil)}},
+		context:         g.context,
+		extensions:      []extension{{extensionRatchetTree, g.tree.append(nil)}},
 		confirmationTag: confirmationTag,
-		signer:          n.self,
+		signer:          g.self,
 	}
-	info.signature = n.signature.sign("GroupInfoTBS", info.appendUnsigned(nil))
-	aead, nonce := groupInfoAEAD(n.secrets.welcome)
+	info.signature = g.signature.sign("GroupInfoTBS", info.appendUnsigned(nil))
+	aead, nonce := groupInfoAEAD(g.secrets.welcome)
 	w := &Welcome{info: aead.Seal(nil, nonce, info.append(nil), nil)}
 
 	for _, p := range list {
@@ -82,7 +82,7 @@ func (n *Group) welcome(list []proposal, added []uint32, path *newPath, confirma
 			continue
 		}
 		leaf := added[len(w.secrets)]
-		b := appendVec(nil, n.secrets.joiner)
+		b := appendVec(nil, g.secrets.joiner)
 		// The path secret of the lowest node that is above both of us.
 		if i := slices.IndexFunc(path.steps, func(s step) bool { return under(2*leaf, s.node) }); i >= 0 {
 			b = appendVec(append(b, 1), path.secrets[i])
