@@ -67,12 +67,12 @@ func (t *Table) SetScene(ctx context.Context, who Person, id string) error {
 		return err
 	}
 	return t.do(ctx, func() error {
-		i := slices.IndexFunc(t.o.Campaign.Scenes, func(s campaigns.Scene) bool { return s.ID == id })
+		i := slices.IndexFunc(t.campaign.Scenes, func(s campaigns.Scene) bool { return s.ID == id })
 		if i < 0 {
 			return fmt.Errorf("the campaign has no scene %q", id)
 		}
 		t.silence()
-		t.enter(t.o.Campaign.Scenes[i])
+		t.enter(t.campaign.Scenes[i])
 		return nil
 	})
 }
@@ -175,7 +175,7 @@ func (t *Table) halt(why string) {
 // noSuchNPC says who there is instead.
 func (t *Table) noSuchNPC(id string) error {
 	var names []string
-	for _, c := range t.o.Campaign.NPCs {
+	for _, c := range t.campaign.NPCs {
 		names = append(names, c.Name)
 	}
 	return fmt.Errorf("the campaign has no NPC %q; it has %s", id, strings.Join(names, ", "))
@@ -191,4 +191,4 @@ func (t *Table) SetTier(ctx context.Context, who Person, tier *mcp.Tier) error {
 }
 
 // Tell shows the DM an alert, once.
-func (t *Table) Tell(text string) { t.post(func() { t.alert(Alert{Text: text, Bad: true}) }) }
+func (t *Table) Tell(a Alert) { t.post(func() { t.alert(a) }) }

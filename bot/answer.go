@@ -56,7 +56,7 @@ func (t *Table) begin(a ask, c npc.Character) {
 	ctx, cancel := context.WithCancelCause(t.ctx)
 	tier := t.tier(a, c)
 	belt := t.o.Tools.Belt(mcp.Grant{
-		Caller: mcp.Caller{Campaign: t.o.Campaign.ID, Session: t.session, NPC: c.ID, Speaker: a.line.Speaker.ID, Turn: t.turnID},
+		Caller: mcp.Caller{Campaign: t.campaign.ID, Session: t.session, NPC: c.ID, Speaker: a.line.Speaker.ID, Turn: t.turnID},
 		Allow:  c.Tools, Tier: tier.Tier, Utterance: a.line.Text,
 	})
 	r := &running{
@@ -187,7 +187,7 @@ func (t *Table) end(r *running, out engine.Outcome) {
 	}
 	if out.Heard != "" {
 		t.remember(memory.Line{
-			ID: r.line, Campaign: t.o.Campaign.ID, Session: t.session, Scene: t.scene.ID,
+			ID: r.line, Campaign: t.campaign.ID, Session: t.session, Scene: t.scene.ID,
 			Speaker: memory.Speaker{ID: r.npc, Name: t.person(r.npc).Name, Kind: memory.NPCSpeaker},
 			At:      r.began, Duration: now.Sub(r.began), Text: out.Heard, Cut: out.Cut,
 			Audience: memory.Audience(slices.Clone(t.scene.Present)),

@@ -73,7 +73,7 @@ func (t *Table) Attend(ctx context.Context, call *voice.Conn, person func(user u
 // attendTo listens to one person in the call.
 func (t *Table) attendTo(ctx context.Context, who Person, mic <-chan []int16) {
 	if err := t.Listen(ctx, who, received(ctx, mic)); err != nil && ctx.Err() == nil {
-		t.Tell(who.Name + " is not heard: " + err.Error())
+		t.Tell(Alert{Text: who.Name + " is not heard: " + err.Error(), Bad: true})
 	}
 }
 

@@ -14,9 +14,9 @@ import (
 // request is what a model is shown for one answer. What never changes comes
 // first, so that a vendor's prompt cache can serve it.
 func (t *Table) request(c npc.Character, a ask, belt *mcp.Belt) engine.Request {
-	safety := t.o.Campaign.Safety
+	safety := t.campaign.Safety
 	brief := npc.NewBrief(c, npc.Setting{
-		Campaign: t.o.Campaign.Name, Language: t.o.Campaign.Language,
+		Campaign: t.campaign.Name, Language: t.campaign.Language,
 		Safety: spoken.Safety{Rating: safety.Rating, Lines: safety.Lines, Veils: safety.Veils},
 	}, t.situation(c, a, len(belt.Tools()) > 0))
 	r := engine.Request{System: brief.Stable}

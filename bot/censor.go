@@ -30,13 +30,13 @@ type censor struct {
 // newCensor prepares for one answer of c. struck is told of everything that was
 // taken out; it must not block.
 func (t *Table) newCensor(ctx context.Context, c npc.Character, belt *mcp.Belt, struck func(spoken.Result)) *censor {
-	safety := t.o.Campaign.Safety
+	safety := t.campaign.Safety
 	o := spoken.Options{
 		Names: append([]string{c.Name}, c.Aliases...), Secrets: c.Secrets,
-		Language: cmp.Or(c.Language, t.o.Campaign.Language),
+		Language: cmp.Or(c.Language, t.campaign.Language),
 		Safety:   spoken.Safety{Rating: safety.Rating, Lines: safety.Lines, Veils: safety.Veils},
 	}
-	for _, other := range t.o.Campaign.NPCs {
+	for _, other := range t.campaign.NPCs {
 		if other.ID != c.ID {
 			o.Others = append(o.Others, other.Name)
 		}

@@ -28,6 +28,8 @@ const (
 
 // game is the state of the table; only the loop touches it.
 type game struct {
+	// campaign is the one in play; it is replaced as a whole.
+	campaign *campaigns.Campaign
 	session  string
 	scene    Scene
 	cast     *npc.Cast
@@ -74,6 +76,7 @@ type ask struct {
 // set prepares memory and state before the loop runs.
 func (t *Table) set(ctx context.Context) error {
 	c := t.o.Campaign
+	t.campaign = c
 	t.muted, t.met, t.exchanges = map[string]bool{}, map[string]bool{}, map[string]exchange{}
 	if err := t.o.Memory.PutWorld(ctx, c.ID, c.Entities); err != nil {
 		return fmt.Errorf("store the campaign's world: %w", err)
@@ -87,18 +90,10 @@ func (t *Table) set(ctx context.Context) error {
 	}
 	t.writer = w
 	t.glossary = memory.NewGlossary(c.Names())
-	t.brains = map[string]engine.Model{}
-	for _, ch := range c.NPCs {
-		p, err := t.persona(ctx, ch)
-		if err != nil {
-			return fmt.Errorf("gather what %s knows: %w", ch.Name, err)
-		}
-		t.brains[ch.ID] = t.o.Brain(ch, p)
-		t.cards = append(t.cards, NPC{
-			ID: ch.ID, Name: ch.Name, Role: ch.Role, State: Absent, Ceiling: ch.Tier, Tier: mcp.Fast,
-			Tools: ch.Tools, Mood: first(ch.Moods),
-		})
+	if t.brains, err = t.think(ctx, c); err != nil {
+		return err
 	}
+	t.deal()
 	t.enter(c.Scenes[0])
 	return nil
 }
@@ -156,8 +151,8 @@ func (t *Table) enter(s campaigns.Scene) {
 
 // recast rebuilds what depends on who is present and who is muted.
 func (t *Table) recast() {
-	t.cast = npc.NewCast(t.o.Campaign.NPCs, npc.Room{
-		Present: t.scene.Present, Muted: t.mutedIDs(), Players: t.players, PCs: t.characters(), Language: t.o.Campaign.Language,
+	t.cast = npc.NewCast(t.campaign.NPCs, npc.Room{
+		Present: t.scene.Present, Muted: t.mutedIDs(), Players: t.players, PCs: t.characters(), Language: t.campaign.Language,
 	})
 	for i := range t.cards {
 		card := &t.cards[i]
@@ -180,7 +175,7 @@ func (t *Table) recast() {
 // characters are the names of the players' characters.
 func (t *Table) characters() []string {
 	var names []string
-	for _, e := range t.o.Campaign.Entities {
+	for _, e := range t.campaign.Entities {
 		if e.Kind == memory.Player {
 			names = append(append(names, e.Name), e.Aliases...)
 		}
@@ -197,8 +192,10 @@ func (t *Table) meet(who Person) {
 	}
 }
 
+// setState shows what an NPC is doing. A card may be gone: the campaign can change
+// while somebody speaks.
 func (t *Table) setState(card *NPC, s State) {
-	if card.State == s {
+	if card == nil || card.State == s {
 		return
 	}
 	card.State = s
@@ -218,11 +215,11 @@ func (t *Table) card(id string) *NPC {
 }
 
 func (t *Table) character(id string) (npc.Character, bool) {
-	i := slices.IndexFunc(t.o.Campaign.NPCs, func(c npc.Character) bool { return c.ID == id })
+	i := slices.IndexFunc(t.campaign.NPCs, func(c npc.Character) bool { return c.ID == id })
 	if i < 0 {
 		return npc.Character{}, false
 	}
-	return t.o.Campaign.NPCs[i], true
+	return t.campaign.NPCs[i], true
 }
 
 // alert tells the DM something, once.
@@ -238,13 +235,13 @@ func (t *Table) alert(a Alert) {
 // snapshot copies the state for a page.
 func (t *Table) snapshot() Snapshot {
 	s := Snapshot{
-		Event: t.events.lastID(), Campaign: t.o.Campaign.Name, Scene: t.scene,
+		Event: t.events.lastID(), Campaign: t.campaign.Name, Scene: t.scene,
 		NPCs: slices.Clone(t.cards), Lines: slices.Clone(t.shown), Turns: slices.Clone(t.turns),
 		Tools: slices.Clone(t.tools), Alerts: slices.Clone(t.alerts),
 		Brain: t.o.About.Brain, Ear: t.o.About.Ear, Mouth: t.o.About.Mouth,
 		Stopped: t.stopped != "", Why: t.stopped,
 	}
-	for _, sc := range t.o.Campaign.Scenes {
+	for _, sc := range t.campaign.Scenes {
 		s.Scenes = append(s.Scenes, Scene{ID: sc.ID, Name: sc.Name, Text: sc.Text, Mood: sc.Mood, Present: sc.Present})
 	}
 	return s

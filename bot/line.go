@@ -40,10 +40,6 @@ func (t *Table) Say(ctx context.Context, who Person, text string) error {
 
 // SayTo is a typed line for one NPC, by name or id, whatever its words say.
 func (t *Table) SayTo(ctx context.Context, who Person, name, text string) error {
-	c, ok := t.find(name)
-	if !ok {
-		return t.noSuchNPC(name)
-	}
 	if text = clean(text); text == "" {
 		return ErrEmpty
 	} else if len(text) > MaxLine {
@@ -51,13 +47,17 @@ func (t *Table) SayTo(ctx context.Context, who Person, name, text string) error 
 	}
 	heard := time.Now()
 	return t.do(ctx, func() error {
+		c, ok := t.find(name)
+		if !ok {
+			return t.noSuchNPC(name)
+		}
 		return t.hear(who, said{text: text, typed: true, ended: heard, to: c.ID})
 	})
 }
 
 // find looks an NPC up by id, name, first name or alias.
 func (t *Table) find(name string) (npc.Character, bool) {
-	for _, c := range t.o.Campaign.NPCs {
+	for _, c := range t.campaign.NPCs {
 		first, _, _ := strings.Cut(c.Name, " ")
 		for _, n := range append([]string{c.ID, c.Name, first}, c.Aliases...) {
 			if strings.EqualFold(n, name) {
@@ -173,7 +173,7 @@ func (t *Table) lineOf(who Person, s said) memory.Line {
 		s.id = t.newLineID(s.began)
 	}
 	return memory.Line{
-		ID: s.id, Campaign: t.o.Campaign.ID, Session: t.session, Scene: t.scene.ID,
+		ID: s.id, Campaign: t.campaign.ID, Session: t.session, Scene: t.scene.ID,
 		Speaker: memory.Speaker{ID: who.ID, Name: who.Name, Kind: kind},
 		At:      s.began, Duration: s.ended.Sub(s.began), Text: s.text, Raw: s.raw, Confidence: s.confidence,
 		Audience: memory.Audience(slices.Clone(t.scene.Present)),

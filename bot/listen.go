@@ -20,11 +20,18 @@ func (t *Table) Listen(ctx context.Context, who Person, frames iter.Seq[[]int16]
 	if t.o.Ear == nil {
 		return ErrNoEar
 	}
+	var hints engine.Hearing
+	if err := t.do(ctx, func() error {
+		hints = engine.Hearing{Language: t.campaign.Language, Terms: t.campaign.Names()}
+		return nil
+	}); err != nil {
+		return err
+	}
 	// The microphone may be closed and opened again: ids differ by the start.
 	prefix := fmt.Sprintf("%013x-%s-", time.Now().UnixMicro(), who.ID)
 	begun := 0
 	ear := engine.NewEar(t.o.Ear, prefix, engine.EarOptions{
-		Hearing: engine.Hearing{Language: t.o.Campaign.Language, Terms: t.o.Campaign.Names()},
+		Hearing: hints,
 		Began:   func(string) { begun++; t.post(func() { t.hearing++ }) },
 		Talking: func() { t.post(func() { t.interrupt(who) }) },
 		Interim: func(id, text string) { t.post(func() { t.interim(who, id, text) }) },

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/glyphoxa/glyphoxa/campaigns"
 	"github.com/glyphoxa/glyphoxa/engine/llm/improviser"
 	"github.com/glyphoxa/glyphoxa/memory"
 	"github.com/glyphoxa/glyphoxa/npc"
@@ -15,19 +16,19 @@ const personaTime = 2 * time.Second
 
 // persona gathers what the improviser may know of a character: its own file and
 // its own view of the world. Of other NPCs' knowledge there is nothing in it.
-func (t *Table) persona(ctx context.Context, c npc.Character) (improviser.Persona, error) {
+func (t *Table) persona(ctx context.Context, camp *campaigns.Campaign, c npc.Character) (improviser.Persona, error) {
 	ctx, cancel := context.WithTimeout(ctx, personaTime)
 	defer cancel()
 	p := improviser.Persona{
 		Name: c.Name, Aliases: append(slices.Clone(c.Aliases), c.Titles...), Species: c.Species, Role: c.Role,
-		Language: language(c.Language, t.o.Campaign.Language), Background: c.Background, Lines: c.Lines, Secrets: c.Secrets,
+		Language: language(c.Language, camp.Language), Background: c.Background, Lines: c.Lines, Secrets: c.Secrets,
 	}
 	for _, k := range c.Knowledge {
 		if len(k.Audience) == 0 { // the others are told by the DM's leave
 			p.Knowledge = append(p.Knowledge, improviser.Lore{About: k.About, Text: k.Text})
 		}
 	}
-	known, err := t.o.Memory.FindEntities(ctx, memory.Viewer{Campaign: t.o.Campaign.ID, Entity: c.ID}, "", "", memory.MaxHits)
+	known, err := t.o.Memory.FindEntities(ctx, memory.Viewer{Campaign: camp.ID, Entity: c.ID}, "", "", memory.MaxHits)
 	if err != nil {
 		return p, err
 	}

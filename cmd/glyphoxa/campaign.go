@@ -12,10 +12,7 @@ import (
 // loadCampaign reads the campaign that the configuration names: a shipped one or
 // a folder. A folder wins, so that a copy of a shipped one can be played.
 func loadCampaign(cfg config) (*campaigns.Campaign, error) {
-	o := campaigns.Options{Tools: toolTiers(), Synthesizers: synthesizers}
-	for _, s := range cfg.MCP.Servers {
-		o.Servers = append(o.Servers, s.Name)
-	}
+	o := campaignOptions(cfg)
 	if isFolder(cfg.Campaign) {
 		c, problems := campaigns.Open(filepath.Clean(cfg.Campaign), o)
 		return c, problems.Err()
@@ -28,9 +25,18 @@ func loadCampaign(cfg config) (*campaigns.Campaign, error) {
 	return c, problems.Err()
 }
 
+// campaignOptions is what a campaign's checks need to know of the program.
+func campaignOptions(cfg config) campaigns.Options {
+	o := campaigns.Options{Tools: toolTiers(), Synthesizers: synthesizers}
+	for _, s := range cfg.MCP.Servers {
+		o.Servers = append(o.Servers, s.Name)
+	}
+	return o
+}
+
 // toolTiers lists the built-in tools with the lowest tier that has time for each.
 func toolTiers() map[string]mcp.Tier {
-	tools, err := builtins(nil, nil)
+	tools, err := builtins(nil, nil, nil)
 	if err != nil { // the shipped tables are tested to load
 		return nil
 	}

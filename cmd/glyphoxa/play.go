@@ -92,8 +92,11 @@ func (p *playFlags) run(ctx context.Context, io stdio) error {
 	if err != nil {
 		return err
 	}
-	err = p.at(ctx, s, io)
-	return errors.Join(err, s.close(context.WithoutCancel(ctx)))
+	err = errors.Join(p.at(ctx, s, io), s.close(context.WithoutCancel(ctx)))
+	if len(p.in) == 0 {
+		fmt.Fprintf(io.out, "The dice were sealed as %s and their seed was %s.\n", s.dice.Commitment(), s.dice.Reveal())
+	}
+	return err
 }
 
 // at plays at a table that is set.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/glyphoxa/glyphoxa/bot"
 	"github.com/glyphoxa/glyphoxa/bot/console"
 )
 
@@ -17,7 +18,9 @@ func playPage(ctx context.Context, s *seat, io stdio) error {
 	if err != nil {
 		return err
 	}
-	page := console.New(s.table, console.Options{Log: s.log})
+	page := console.New(s.table, console.Options{
+		Log: s.log, Archive: bot.NewArchive(s.store, s.campaign), Workshop: bot.NewWorkshop(s.host),
+	})
 	server := &http.Server{
 		Handler: page, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 	}

@@ -34,7 +34,7 @@ func findParts(ctx context.Context, o setting) (p parts, err error) {
 	if err := p.findModel(ctx, o); err != nil {
 		return p, fmt.Errorf("llm: %w", err)
 	}
-	if err := p.findEar(o); err != nil {
+	if err := p.findEar(ctx, o); err != nil {
 		return p, fmt.Errorf("stt: %w", err)
 	}
 	if err := p.findSynth(ctx, o); err != nil {
@@ -69,15 +69,28 @@ func (p *parts) findModel(ctx context.Context, o setting) error {
 			return err
 		}
 		p.model, p.about.Brain = m, bot.Part{Name: m.Name()}
+	case "anthropic":
+		m, err := llm.NewAnthropic(llm.AnthropicOptions{URL: c.URL, Key: c.Key, Model: c.Model})
+		if err != nil {
+			return err
+		}
+		p.model, p.about.Brain = m, bot.Part{Name: m.Name()}
 	case "improviser", "none":
 	default:
-		return fmt.Errorf("no provider %q: choose auto, openai or improviser", c.Provider)
+		return fmt.Errorf("no provider %q: choose auto, openai, anthropic or improviser", c.Provider)
 	}
 	return nil
 }
 
-func (p *parts) findEar(o setting) error {
+func (p *parts) findEar(ctx context.Context, o setting) error {
 	c := o.cfg.STT
+	if (c.Provider == "auto" || c.Provider == "") && !o.offline {
+		if found, ok := stt.Discover(ctx, os.Getenv, nil); ok {
+			ear := stt.NewOpenAI(found.Options)
+			p.ear, p.about.Ear = ear, bot.Part{Name: ear.Name(), Note: found.Sentence}
+			return nil
+		}
+	}
 	switch c.Provider {
 	case "auto", "", "pocketsphinx":
 		ear, err := stt.NewPocketsphinx()

@@ -81,7 +81,7 @@ func newDesk(cfg config, dir string, log *slog.Logger) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	host, err := openTools(c, nil, setting{cfg: cfg, log: log}, dir, nil)
+	host, err := openTools(c, nil, setting{cfg: cfg, log: log}, dir, nil, nil)
 	return &desk{host}, err
 }
 

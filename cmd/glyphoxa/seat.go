@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/glyphoxa/glyphoxa/bot"
 	"github.com/glyphoxa/glyphoxa/campaigns"
@@ -38,13 +40,19 @@ type seat struct {
 	store memory.Store
 	host  *mcp.Host
 	audit *audit.Log
-	cfg   config
-	log   *slog.Logger
+	dice  *dice.Fair
+	// campaign is the id of the one in play.
+	campaign string
+	cfg      config
+	log      *slog.Logger
+
+	unwatch context.CancelFunc // nil for a campaign that cannot change
+	tasks   sync.WaitGroup
 }
 
 // set puts a table together as the configuration says.
 func set(ctx context.Context, o setting) (s *seat, err error) {
-	s = &seat{cfg: o.cfg, log: o.log}
+	s = &seat{cfg: o.cfg, log: o.log, dice: dice.NewFair()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close(context.WithoutCancel(ctx)))
@@ -54,6 +62,7 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 	if err != nil {
 		return s, err
 	}
+	s.campaign = c.ID
 	dir, err := o.cfg.dataDir()
 	if err != nil {
 		return s, err
@@ -64,7 +73,7 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 	if s.audit, err = audit.Open(filepath.Join(dir, auditFile), false); err != nil {
 		return s, fmt.Errorf("open the log of tool calls: %w", err)
 	}
-	if s.host, err = openTools(c, s.store, o, dir, s.audit.Append); err != nil {
+	if s.host, err = openTools(c, s.store, o, dir, s.dice.Roller, s.audit.Append); err != nil {
 		return s, err
 	}
 	servers, err := toolServers(ctx, o.cfg, dir)
@@ -79,7 +88,12 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 	if err != nil {
 		return s, err
 	}
-	fell := func(engine.Model, error) {} // until there is a table to tell
+	var table atomic.Pointer[bot.Table] // nil until there is one to tell
+	fell := func(m engine.Model, err error) {
+		if t := table.Load(); t != nil {
+			t.Tell(bot.Alert{Text: fmt.Sprintf("%s does not answer (%v). The improviser speaks for the NPCs until it does.", m.Name(), err), Bad: true})
+		}
+	}
 	opts := bot.Options{
 		Campaign: c, Memory: s.store, Spool: filepath.Join(dir, "waiting-lines"), Tools: s.host,
 		Ear: parts.ear, Synth: parts.synth, Unpaced: o.unpaced, Log: o.log,
@@ -88,22 +102,47 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 			if parts.model == nil {
 				return alone
 			}
-			return engine.NewLadder(firstWord, func(m engine.Model, err error) { fell(m, err) }, parts.model, alone)
+			return engine.NewLadder(firstWord, fell, parts.model, alone)
 		},
 	}
 	opts.About = parts.about
 	if s.table, err = bot.Open(ctx, opts); err != nil {
 		return s, err
 	}
-	fell = func(m engine.Model, err error) {
-		s.table.Tell(fmt.Sprintf("%s does not answer (%v). The improviser speaks for the NPCs until it does.", m.Name(), err))
-	}
+	table.Store(s.table)
+	s.table.Tell(bot.Alert{Text: "The dice are sealed: " + s.dice.Commitment() + ". Their seed is shown at the end, and anybody can roll the evening again."})
+	s.watch(ctx)
 	return s, nil
+}
+
+// watch has the table follow the campaign's folder: a good change is played at
+// once, a broken one is told and changes nothing.
+func (s *seat) watch(ctx context.Context) {
+	if !isFolder(s.cfg.Campaign) {
+		return
+	}
+	ctx, s.unwatch = context.WithCancel(context.WithoutCancel(ctx))
+	s.tasks.Go(func() {
+		first := true
+		for c, err := range campaigns.Watch(ctx, s.cfg.Campaign, campaignOptions(s.cfg)) {
+			if err == nil && !first {
+				err = s.table.Reload(ctx, c)
+			}
+			first = false
+			if err != nil && ctx.Err() == nil {
+				s.table.Tell(bot.Alert{Text: "The changed campaign is not used: " + err.Error(), Bad: true})
+			}
+		}
+	})
 }
 
 // close ends the table and then what it stood on.
 func (s *seat) close(ctx context.Context) error {
 	var errs []error
+	if s.unwatch != nil {
+		s.unwatch()
+		s.tasks.Wait()
+	}
 	if s.table != nil {
 		errs = append(errs, s.table.Close(ctx))
 	}
@@ -125,7 +164,7 @@ func openMemory(ctx context.Context, cfg memoryConfig, dir string) (memory.Store
 }
 
 // builtins are the tools that run in this process.
-func builtins(c *campaigns.Campaign, store memory.Store) ([]mcp.Builtin, error) {
+func builtins(c *campaigns.Campaign, store memory.Store, r *dice.Roller) ([]mcp.Builtin, error) {
 	var own []dice.Table
 	if c != nil {
 		own = tablesOf(c.Tables)
@@ -134,7 +173,7 @@ func builtins(c *campaigns.Campaign, store memory.Store) ([]mcp.Builtin, error) 
 	if err != nil {
 		return nil, err
 	}
-	rolls, err := dice.Tools(dice.ToolOptions{Tables: tables})
+	rolls, err := dice.Tools(dice.ToolOptions{Roller: r, Tables: tables})
 	if err != nil {
 		return nil, err
 	}
@@ -149,9 +188,10 @@ func builtins(c *campaigns.Campaign, store memory.Store) ([]mcp.Builtin, error) 
 	return slices.Concat(rolls, rules.Tools(library), recall.Tools(store)), nil
 }
 
-// openTools returns a host with the tools of this program. told hears of every
-// call, and may be nil.
-func openTools(c *campaigns.Campaign, store memory.Store, o setting, dir string, told func(mcp.CallRecord)) (*mcp.Host, error) {
+// openTools returns a host with the tools of this program, which roll with the
+// given dice or, if nil, with some of their own. told hears of every call, and may
+// be nil.
+func openTools(c *campaigns.Campaign, store memory.Store, o setting, dir string, r *dice.Roller, told func(mcp.CallRecord)) (*mcp.Host, error) {
 	limits, err := mcp.LimitsFromEnv(mcp.Limits{}, os.Getenv)
 	if err != nil {
 		return nil, err
@@ -160,7 +200,7 @@ func openTools(c *campaigns.Campaign, store memory.Store, o setting, dir string,
 	if err != nil {
 		return nil, err
 	}
-	tools, err := builtins(c, store)
+	tools, err := builtins(c, store, r)
 	if err != nil {
 		return nil, err
 	}

@@ -236,7 +236,7 @@ func (d *toolsDesk) workshop(ctx context.Context, wanted func(name string) bool)
 	if w.audit, err = audit.Open(filepath.Join(d.dir, auditFile), false); err != nil {
 		return w, err
 	}
-	if w.host, err = openTools(c, w.store, setting{cfg: d.cfg, log: d.log()}, d.dir, w.audit.Append); err != nil {
+	if w.host, err = openTools(c, w.store, setting{cfg: d.cfg, log: d.log()}, d.dir, nil, w.audit.Append); err != nil {
 		return w, err
 	}
 	servers, err := toolServers(ctx, d.cfg, d.dir)
