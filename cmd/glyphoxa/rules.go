@@ -12,27 +12,43 @@ import (
 
 // searchRules is the command that asks the rules what a player would ask.
 func searchRules(ctx context.Context, args []string, io stdio) int {
+	if len(args) > 0 && args[0] == "import" {
+		return importRules(ctx, args[1:], io)
+	}
 	flags := flag.NewFlagSet("glyphoxa rules", flag.ContinueOnError)
 	flags.SetOutput(io.err)
 	flags.Usage = func() {
 		fmt.Fprint(flags.Output(), "Usage: glyphoxa rules [flags] QUESTION\n"+
-			"\nAnswers from the free fifth-edition rules. Nothing is printed where they do not answer.\n\n")
+			"       glyphoxa rules import --format FORMAT DIR\n"+
+			"\nAnswers from the free fifth-edition rules and what was imported, or says that they do not.\n\n")
 		flags.PrintDefaults()
 	}
 	asJSON := flags.Bool("json", false, "one JSON `object` a line")
 	stdin := flags.Bool("stdin", false, "one question a line")
 	edition := flags.String("edition", "", "`2014` or 2024; otherwise both, answering with 2014 where they differ")
 	limit := flags.Int("limit", 5, "at most this many `results`")
+	system := flags.String("system", "", "ask another `game` that was imported, by its id")
+	path := flags.String("config", "", "the configuration `FILE` (default: glyphoxa.yaml here, if there is one)")
 	words, err := parseAnywhere(flags, args)
 	if err != nil {
 		return usageCode(err)
 	}
-	q := rules.Query{Limit: *limit, DM: true}
+	q := rules.Query{Limit: *limit, System: *system, DM: true}
 	if q.Edition, err = rules.ParseEdition(*edition); err != nil {
 		fmt.Fprintf(io.err, "glyphoxa rules: %v\n", err)
 		return 2
 	}
-	library, err := rules.New(rules.Options{Edition: q.Edition})
+	cfg, err := loadConfig(*path)
+	if err != nil {
+		fmt.Fprintf(io.err, "glyphoxa rules: %v\n", err)
+		return 1
+	}
+	opts := rules.Options{Edition: q.Edition}
+	// Looking something up must work where nothing can be kept.
+	if dir, err := cfg.dataDir(); err == nil {
+		opts.Imported = importedRules(dir)
+	}
+	library, err := rules.New(opts)
 	if err != nil {
 		fmt.Fprintf(io.err, "glyphoxa rules: %v\n", err)
 		return 1

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -163,8 +164,9 @@ func openMemory(ctx context.Context, cfg memoryConfig, dir string) (memory.Store
 	return sqlite.Open(ctx, filepath.Join(dir, "memory.db"))
 }
 
-// builtins are the tools that run in this process.
-func builtins(c *campaigns.Campaign, store memory.Store, r *dice.Roller) ([]mcp.Builtin, error) {
+// builtins are the tools that run in this process. imported holds the rules
+// that were imported; nil means none.
+func builtins(c *campaigns.Campaign, store memory.Store, r *dice.Roller, imported fs.FS) ([]mcp.Builtin, error) {
 	var own []dice.Table
 	if c != nil {
 		own = tablesOf(c.Tables)
@@ -181,7 +183,7 @@ func builtins(c *campaigns.Campaign, store memory.Store, r *dice.Roller) ([]mcp.
 	if c != nil && c.Edition == 2024 {
 		edition = rules.Edition2024
 	}
-	library, err := rules.New(rules.Options{Edition: edition})
+	library, err := rules.New(rules.Options{Edition: edition, Imported: imported})
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +202,7 @@ func openTools(c *campaigns.Campaign, store memory.Store, o setting, dir string,
 	if err != nil {
 		return nil, err
 	}
-	tools, err := builtins(c, store, r)
+	tools, err := builtins(c, store, r, importedRules(dir))
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@
 // is good enough it says so instead of guessing: an empty result means that the
 // free rules do not answer.
 //
-// More rules, of this or another game, are added by [Library.Add] from what
-// [Import] has read; they keep their licence.
+// More rules, of this or another game, are read by [Import], kept by
+// [WriteEntries] and added by [Options.Imported]; they keep their licence.
 package rules
 
 import (
@@ -23,6 +23,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -112,8 +113,7 @@ var data embed.FS
 // system is the id of the rules that are shipped.
 const system = "dnd5e"
 
-// A Library is a searchable set of entries. It is safe for concurrent use once
-// nothing is added any more.
+// A Library is a searchable set of entries, safe for concurrent use.
 type Library struct {
 	entries []*Entry
 	byID    map[string]*Entry
@@ -128,6 +128,9 @@ type Options struct {
 	// Edition answers questions that do not name one. Empty means 2014, the
 	// edition whose reference document is the fuller one.
 	Edition Edition
+	// Imported is a folder of files that [WriteEntries] wrote; all *.jsonl in it
+	// are added. Nil means none.
+	Imported fs.FS
 }
 
 // shipped is read once: every library shares the entries.
@@ -174,26 +177,20 @@ func New(opts Options) (*Library, error) {
 		return nil, fmt.Errorf("shipped rules: %w", err)
 	}
 	l := &Library{edition: cmp.Or(opts.Edition, Edition2014), byID: make(map[string]*Entry, len(entries))}
-	return l, l.Add(entries...)
-}
-
-// Add puts entries into the library before it is searched for the first time.
-// An entry whose id is there already is refused.
-func (l *Library) Add(entries ...*Entry) error {
-	var twice []error
 	for _, e := range entries {
 		if l.byID[e.ID] != nil {
-			twice = append(twice, fmt.Errorf("rule %s: is there already", e.ID))
-			continue
+			return nil, fmt.Errorf("shipped rules: %s is there twice", e.ID)
 		}
 		l.byID[e.ID] = e
-		l.entries = append(l.entries, e)
 	}
-	return errors.Join(twice...)
+	l.entries = slices.Clone(entries)
+	if opts.Imported != nil {
+		if err := l.addImported(opts.Imported); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
 }
-
-// Len is the number of entries.
-func (l *Library) Len() int { return len(l.entries) }
 
 // entries returns the one or two entries of an authored rule.
 func (a authored) entries(kind string) []*Entry {

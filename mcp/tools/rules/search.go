@@ -179,7 +179,7 @@ type Query struct {
 	// Edition narrows the answer to what holds in it. Empty means the library's
 	// own edition where the two differ.
 	Edition Edition
-	// System is a game's id; empty means all.
+	// System is a game's id; empty means fifth edition and homebrew.
 	System string
 	// Limit is the number of results; zero means 5.
 	Limit int
@@ -476,8 +476,7 @@ const (
 func (l *Library) best(s *search, q Query) []Hit {
 	var hits []Hit
 	for i, e := range l.entries {
-		if s.score[i] == 0 ||
-			e.DM && !q.DM || q.System != "" && !e.plays(q.System) || q.Edition != "" && e.Edition != "" && e.Edition != q.Edition {
+		if s.score[i] == 0 || e.DM && !q.DM || !e.plays(q.System) || q.Edition != "" && e.Edition != "" && e.Edition != q.Edition {
 			continue
 		}
 		// Without an edition asked for, the library's own speaks for both.
@@ -503,11 +502,12 @@ func (l *Library) best(s *search, q Query) []Hit {
 }
 
 // plays reports whether the entry belongs to a system; dnd5e-2024 names an
-// edition too.
-func (e *Entry) plays(system string) bool {
-	name, edition, _ := strings.Cut(system, "-")
-	if e.System == system {
-		return true
+// edition too. Where none is asked for, fifth edition and what the table made
+// itself answer: another game's rules would be wrong answers.
+func (e *Entry) plays(wanted string) bool {
+	if wanted == "" {
+		return e.System == system || strings.HasPrefix(e.System, "homebrew")
 	}
-	return e.System == name && (e.Edition == "" || string(e.Edition) == edition)
+	name, edition, _ := strings.Cut(wanted, "-")
+	return e.System == wanted || e.System == name && (e.Edition == "" || string(e.Edition) == edition)
 }
