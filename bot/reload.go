@@ -12,6 +12,17 @@ import (
 )
 
 // Reload plays on with a changed campaign: its world goes to memory, its NPCs
+// glossaryOf is the names of a campaign and what its author says is misheard.
+func glossaryOf(c *campaigns.Campaign) *memory.Glossary {
+	g := memory.NewGlossary(c.Names())
+	for _, term := range c.Glossary {
+		for _, heard := range term.HeardAs {
+			g.Teach(heard, term.Name)
+		}
+	}
+	return g
+}
+
 // think and speak by it from the next turn on. What was said, who is muted and
 // who came or left stays. The campaign must have the id of the one in play.
 func (t *Table) Reload(ctx context.Context, c *campaigns.Campaign) error {
@@ -25,7 +36,7 @@ func (t *Table) Reload(ctx context.Context, c *campaigns.Campaign) error {
 	if err != nil {
 		return err
 	}
-	names := memory.NewGlossary(c.Names())
+	names := glossaryOf(c)
 	return t.do(ctx, func() error {
 		t.campaign, t.brains, t.glossary = c, brains, names
 		t.deal()

@@ -69,7 +69,7 @@ type Safety struct {
 	Lines, Veils []string
 }
 
-// A Term is a name and what recognition makes of it.
+// A Term is a name and what recognition makes of it, up to four words each.
 type Term struct {
 	Name    string
 	HeardAs []string

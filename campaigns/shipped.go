@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/glyphoxa/glyphoxa/campaigns/strict"
@@ -18,10 +19,8 @@ var Shipped = []string{"gilded-flagon", "drowned-ledger"}
 
 // ShippedFolder is the folder of a shipped campaign, to load or to copy from.
 func ShippedFolder(name string) (fs.FS, error) {
-	for _, s := range Shipped {
-		if s == name {
-			return fs.Sub(shipped, name)
-		}
+	if slices.Contains(Shipped, name) {
+		return fs.Sub(shipped, name)
 	}
 	return nil, fmt.Errorf("no campaign called %q is part of the program (there are %s)%s",
 		name, strings.Join(Shipped, " and "), strict.DidYouMean(name, Shipped))

@@ -46,7 +46,7 @@ type safetyFile struct {
 
 type termFile struct {
 	Name    string   `yaml:"name" strict:"required,max=80"`
-	HeardAs []string `yaml:"heard_as" strict:"max=20" doc:"What recognition tends to make of the name."`
+	HeardAs []string `yaml:"heard_as" strict:"max=20" doc:"What recognition tends to make of the name. It is always replaced by the name, so it must not be something that people say."`
 }
 
 // UnmarshalText reads a term that is only a name.

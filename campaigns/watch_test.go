@@ -73,13 +73,13 @@ func TestHalfWrittenFileIsNotTakenUp(t *testing.T) {
 		changes := watch(t, dir)
 		<-changes
 		// An editor that writes a little every 300 ms, for three seconds.
-		text := ""
+		var text strings.Builder
 		for range 10 {
-			text += "# a\n"
-			write(t, dir, "campaign.yaml", text)
+			text.WriteString("# a\n")
+			write(t, dir, "campaign.yaml", text.String())
 			time.Sleep(300 * time.Millisecond)
 		}
-		write(t, dir, "campaign.yaml", text+"{id: x, name: Done, edition: 2014}")
+		write(t, dir, "campaign.yaml", text.String()+"{id: x, name: Done, edition: 2014}")
 		if got := <-changes; got.err != nil || got.campaign.Name != "Done" {
 			t.Errorf("after a slow save: %+v, %v", got.campaign, got.err)
 		}

@@ -44,7 +44,9 @@ type Glossary struct {
 	// any one left out: two skeletons that differ in one consonant share a key.
 	bySkeleton map[string][]int32
 	// whole are the folded names and their words, which are right already.
-	whole    map[string]string
+	whole map[string]string
+	// taught are mishearings that somebody wrote down, folded.
+	taught   map[string]string
 	maxWords int
 }
 
@@ -82,6 +84,20 @@ func NewGlossary(names []string) *Glossary {
 	return g
 }
 
+// Teach adds something that recognition makes of a name. Unlike what is only
+// alike it is always replaced, so it should not be something people say. At most
+// 500 are kept; those longer than four words are left out.
+func (g *Glossary) Teach(heard, name string) {
+	ws := words(heard)
+	if key := strings.Join(ws, " "); key != "" && len(ws) <= maxNameWords && len(g.taught) < maxNames && g.whole[key] == "" {
+		if g.taught == nil {
+			g.taught = map[string]string{}
+		}
+		g.taught[key] = name
+		g.maxWords = max(g.maxWords, len(ws))
+	}
+}
+
 func (g *Glossary) add(name string) {
 	ws := words(name)
 	letters := []byte(strings.Join(ws, ""))
@@ -117,7 +133,7 @@ type token struct {
 // Correct returns the text with misheard names put right, and what was changed.
 // Words that mean something already are only replaced together with others.
 func (g *Glossary) Correct(text string) (string, []Correction) {
-	if g == nil || len(g.names) == 0 || len(text) > MaxText {
+	if g == nil || len(g.names)+len(g.taught) == 0 || len(text) > MaxText {
 		return text, nil
 	}
 	tokens := tokenize(text)
@@ -168,7 +184,11 @@ func (g *Glossary) at(text string, tokens []token, s *scratch) (best Correction,
 			longest = n
 		}
 		start, end := tokens[0].start, tokens[n-1].end
-		if name, ok := g.whole[key(tokens[:n], s)]; ok && (name != "" || n == 1) {
+		k := key(tokens[:n], s)
+		if name, ok := g.taught[k]; ok {
+			return Correction{start, end, text[start:end], name, 1}, n
+		}
+		if name, ok := g.whole[k]; ok && (name != "" || n == 1) {
 			heard := text[start:end]
 			if name == "" || allOrdinary(tokens[:n]) || !plainCase(heard) {
 				name = heard // it may be the word that is meant

@@ -133,6 +133,23 @@ func TestCorrectionsSayWhatWasChanged(t *testing.T) {
 	}
 }
 
+func TestTaughtMishearingIsAlwaysReplaced(t *testing.T) {
+	g := memory.NewGlossary([]string{"Bartok"})
+	g.Teach("look and way", "Lucan Vey")
+	g.Teach("five words are too many", "Never")
+	g.Teach("Bartok", "somebody else") // is right already
+	for text, want := range map[string]string{
+		"who killed look and way?":        "who killed Lucan Vey?",
+		"Look and, way":                   "Look and, way",
+		"look and wayward":                "look and wayward",
+		"Bartok, five words are too many": "Bartok, five words are too many",
+	} {
+		if got, _ := g.Correct(text); got != want {
+			t.Errorf("Correct(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
 func FuzzCorrect(f *testing.F) {
 	g := memory.NewGlossary(lines(f, "names.txt"))
 	for _, s := range []string{"bar tock's", "Zoë’s", "'", "a' 'b", "聞いて", "\xff\xfe", "x-y -z", "İ", "ß ﬀ"} {

@@ -13,7 +13,7 @@ func phrases(list string) []string {
 
 func stems(stem func(string) string, list string) map[string]bool {
 	out := map[string]bool{}
-	for _, w := range strings.Fields(list) {
+	for w := range strings.FieldsSeq(list) {
 		out[stem(w)] = true
 	}
 	return out

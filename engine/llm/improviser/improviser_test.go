@@ -180,7 +180,10 @@ func TestAnythingHeardIsAnsweredCleanly(t *testing.T) {
 }
 
 func collect(m engine.Model, r engine.Request) (text string, calls []engine.Call) {
-	for d := range m.Stream(context.Background(), r) {
+	for d, err := range m.Stream(context.Background(), r) {
+		if err != nil {
+			return err.Error(), nil
+		}
 		text, calls = text+d.Text, append(calls, d.Calls...)
 	}
 	return text, calls

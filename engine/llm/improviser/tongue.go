@@ -45,7 +45,7 @@ func tongueFor(language string) *tongue {
 // content is the stems of a text's words that say what it is about.
 func (t *tongue) content(text string) []string {
 	var out []string
-	for _, w := range strings.Fields(plain(text)) {
+	for w := range strings.FieldsSeq(plain(text)) {
 		if t.stop[w] {
 			continue
 		}
@@ -69,7 +69,7 @@ func (t *tongue) related(a, b string) bool {
 // set makes a set of the words of a list.
 func set(list string) map[string]bool {
 	out := map[string]bool{}
-	for _, w := range strings.Fields(list) {
+	for w := range strings.FieldsSeq(list) {
 		out[w] = true
 	}
 	return out
@@ -79,7 +79,7 @@ func set(list string) map[string]bool {
 func groups(stem func(string) string, lists ...string) map[string][]int {
 	out := map[string][]int{}
 	for g, list := range lists {
-		for _, w := range strings.Fields(list) {
+		for w := range strings.FieldsSeq(list) {
 			s := stem(w)
 			out[s] = append(out[s], g)
 		}
