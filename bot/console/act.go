@@ -53,36 +53,32 @@ var actions = map[string]action{
 	"resume": {DM, func(ctx context.Context, c *Console, f form) error {
 		return c.table.XCard(ctx, f.who, false)
 	}},
-	"correct": {Player, func(ctx context.Context, c *Console, f form) error {
-		t, ok := c.table.(corrector)
-		if !ok {
-			return errNotHere
-		}
+	"correct": {Player, able(func(ctx context.Context, t corrector, f form) error {
 		text, err := words(f.get("text"))
 		if err != nil {
 			return err
 		}
 		return t.Correct(ctx, f.who, f.get("line"), text)
-	}},
-	"speak": {DM, direct(func(ctx context.Context, d director, f form) error {
+	})},
+	"speak": {DM, able(func(ctx context.Context, t speaker, f form) error {
 		text, err := words(f.get("text"))
 		if err != nil {
 			return err
 		}
-		return d.SpeakAs(ctx, f.who, f.get("npc"), text)
+		return t.SpeakAs(ctx, f.who, f.get("npc"), text)
 	})},
-	"whisper": {DM, direct(func(ctx context.Context, d director, f form) error {
+	"whisper": {DM, able(func(ctx context.Context, t whisperer, f form) error {
 		text, err := words(f.get("text"))
 		if err != nil {
 			return err
 		}
-		return d.Whisper(ctx, f.who, f.get("npc"), text)
+		return t.Whisper(ctx, f.who, f.get("npc"), text)
 	})},
-	"prompt": {DM, direct(func(ctx context.Context, d director, f form) error {
-		return d.Prompt(ctx, f.who, f.get("npc"))
+	"prompt": {DM, able(func(ctx context.Context, t prompter, f form) error {
+		return t.Prompt(ctx, f.who, f.get("npc"))
 	})},
-	"enter": {DM, direct(func(ctx context.Context, d director, f form) error {
-		return d.Enter(ctx, f.who, f.get("npc"), f.get("on") == "true")
+	"enter": {DM, able(func(ctx context.Context, t usher, f form) error {
+		return t.Enter(ctx, f.who, f.get("npc"), f.get("on") == "true")
 	})},
 }
 
@@ -91,13 +87,14 @@ var tendings = tend()
 
 var errNotHere = errors.New("this table cannot do that")
 
-func direct(do func(context.Context, director, form) error) func(context.Context, *Console, form) error {
+// able makes an action of what only some tables can do.
+func able[T any](do func(context.Context, T, form) error) func(context.Context, *Console, form) error {
 	return func(ctx context.Context, c *Console, f form) error {
-		d, ok := c.table.(director)
+		t, ok := c.table.(T)
 		if !ok {
 			return errNotHere
 		}
-		return do(ctx, d, f)
+		return do(ctx, t, f)
 	}
 }
 

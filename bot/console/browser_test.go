@@ -1,6 +1,8 @@
 package console_test
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,6 +31,9 @@ import (
 // chromium is Debian's, or the reason why there is no browser to test with.
 func chromium(t *testing.T) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("the page was not tried in a browser: -short leaves it out")
+	}
 	path, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("the page was not tried in a browser: install chromium")
@@ -221,5 +227,76 @@ func (t *tavern) evening() {
 		{Alert: &bot.Alert{Text: "The tool server “weather” does not answer: its tools are hidden.", Bad: true}},
 	} {
 		t.happen(e)
+	}
+}
+
+// TestPlayInChromium tells browser/play.mjs to the program itself: somebody types,
+// hears Bartok answer, talks over him with a microphone, and closes the table.
+func TestPlayInChromium(t *testing.T) {
+	for _, tool := range []string{"flite", "espeak-ng", "pocketsphinx_continuous"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("the program was not tried in a browser: install %s", tool)
+		}
+	}
+	chromium(t) // before anything is built
+	dir := t.TempDir()
+	bin, question := filepath.Join(dir, "glyphoxa"), filepath.Join(dir, "question.wav")
+	command := func(name string, args ...string) {
+		t.Helper()
+		if out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, out)
+		}
+	}
+	command("go", "build", "-o", bin, "github.com/glyphoxa/glyphoxa/cmd/glyphoxa")
+	command("flite", "-voice", "rms", "-t", "Bartok, roll the dice for me.", "-o", question)
+
+	// Somebody who draws breath before the question and waits after it: Chromium
+	// plays the file again and again while the microphone is open.
+	f, err := os.Open(question)
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, err := pcm.ReadWAV(f, pcm.HearRate, time.Minute)
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	breath := make([]int16, pcm.HearRate)
+	samples = slices.Concat(breath, samples, breath, breath, breath, breath, breath, breath)
+	if err := os.WriteFile(question, pcm.EncodeWAV(pcm.HearRate, samples), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	program := exec.Command(bin, "play", "-offline", "-v", "-data", filepath.Join(dir, "data"), "-listen", "127.0.0.1:0")
+	var log bytes.Buffer
+	program.Stderr = &log
+	out, err := program.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = program.Process.Kill() }) // fails once it has ended by itself
+	link := ""
+	said := bufio.NewScanner(out)
+	for link == "" && said.Scan() {
+		if line := strings.TrimSpace(said.Text()); strings.Contains(line, "/login?token=") {
+			link = line
+		}
+	}
+	if link == "" {
+		t.Fatalf("glyphoxa play printed no link\n%s", log.String())
+	}
+	browse(t, "play.mjs", map[string]any{"dm": link, "microphone": question})
+
+	// Ctrl-C ends the last sentence and exits with 0.
+	if err := program.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	for said.Scan() {
+		continue // to its end, or the program could not write
+	}
+	if err := program.Wait(); err != nil {
+		t.Errorf("glyphoxa play ended with %v\n%s", err, log.String())
 	}
 }

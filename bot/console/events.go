@@ -180,9 +180,7 @@ func subject(e bot.Event) string {
 func (c *Console) write(ctx context.Context, v viewer, batch []bot.Event, last uint64, out *stream) error {
 	var b bytes.Buffer
 	for _, e := range batch {
-		if e.NPC != nil {
-			v.cast[e.NPC.ID] = e.NPC.Name
-		}
+		v.meet(e)
 		name, view := news(v, e)
 		if view == nil {
 			continue

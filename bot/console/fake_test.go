@@ -25,7 +25,7 @@ type tavern struct {
 	heard    map[string]int // frames of microphones by name
 	readers  int
 	fail     error         // what every action answers
-	hold     chan struct{} // if set, Listen waits for it before the first frame
+	slow     chan struct{} // if set, Listen waits for it after the last frame
 	deafness error         // what Listen answers
 }
 
@@ -174,9 +174,6 @@ func (t *tavern) Say(_ context.Context, who bot.Person, text string) error {
 }
 
 func (t *tavern) Listen(_ context.Context, who bot.Person, frames iter.Seq[[]int16]) error {
-	if t.hold != nil {
-		<-t.hold
-	}
 	if t.deafness != nil {
 		return t.deafness
 	}
@@ -187,6 +184,9 @@ func (t *tavern) Listen(_ context.Context, who bot.Person, frames iter.Seq[[]int
 		t.mu.Lock()
 		t.heard[who.Name]++
 		t.mu.Unlock()
+	}
+	if t.slow != nil {
+		<-t.slow
 	}
 	return t.did("%s was heard", who.Name)
 }

@@ -22,6 +22,9 @@ const (
 
 	// maxStreams is what HTTP/1.1 browsers open to one host anyway.
 	maxStreams = 6
+	// maxWords is how many microphones may have been closed whose last words are
+	// not recognised yet, with the open one.
+	maxWords = 3
 	// maxSounds is a few tabs; each costs 100 kB a second.
 	maxSounds = 4
 )

@@ -44,10 +44,11 @@ type viewer struct {
 	name string
 	csrf string
 	tint func(id string) string
-	cast map[string]string // names of the NPCs by id
+	// cast are the names of NPCs, and of who has talked, by id
+	cast map[string]string
 	npcs []bot.NPC
 	// what the table can do beyond the least
-	directs, corrects bool
+	speaks, prompts, whispers, ushers, corrects bool
 	// places are the pages there are; here is this one.
 	places         []place
 	here, campaign string
@@ -58,10 +59,27 @@ func (c *Console) viewer(s *session, npcs []bot.NPC) viewer {
 	for _, n := range npcs {
 		v.cast[n.ID] = n.Name
 	}
-	_, v.directs = c.table.(director)
+	_, v.speaks = c.table.(speaker)
+	_, v.prompts = c.table.(prompter)
+	_, v.whispers = c.table.(whisperer)
+	_, v.ushers = c.table.(usher)
 	_, v.corrects = c.table.(corrector)
 	return v
 }
+
+// meet learns the names in an event, for lines that are addressed to them.
+func (v viewer) meet(e bot.Event) {
+	switch {
+	case len(v.cast) > maxNames: // whoever talks chooses ids
+	case e.NPC != nil:
+		v.cast[e.NPC.ID] = e.NPC.Name
+	case e.Line != nil:
+		v.cast[e.Line.Speaker.ID] = e.Line.Speaker.Name
+	}
+}
+
+// maxNames is more people than any evening has.
+const maxNames = 1000
 
 // DM reports whether the viewer sees what only the game master may see.
 func (v viewer) DM() bool { return v.role == DM }
@@ -69,7 +87,7 @@ func (v viewer) DM() bool { return v.role == DM }
 // Plays reports whether the viewer may talk.
 func (v viewer) Plays() bool { return v.role >= Player }
 
-// Name is an NPC's name, or its id if it is not of this table.
+// Name is somebody's name, or the id of a stranger.
 func (v viewer) Name(id string) string {
 	if n, ok := v.cast[id]; ok {
 		return n
@@ -81,6 +99,9 @@ func (v viewer) Name(id string) string {
 func (c *Console) tablePage(w http.ResponseWriter, r *http.Request) {
 	state := c.table.State()
 	v := c.viewer(who(r), state.NPCs)
+	for i := range state.Lines {
+		v.meet(bot.Event{Line: &state.Lines[i]})
+	}
 	if v.DM() {
 		v.places, v.here = c.places(), "/"
 	}

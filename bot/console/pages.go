@@ -85,7 +85,7 @@ func (c *Console) turnsPage(_ context.Context, r *http.Request, v viewer) (pageB
 // knowledgePage shows what somebody knows, and one topic of it.
 func (c *Console) knowledgePage(ctx context.Context, r *http.Request, v viewer) (pageBody, error) {
 	as, id := r.URL.Query().Get("as"), r.URL.Query().Get("topic")
-	if _, ok := v.cast[as]; as != "" && !ok {
+	if as != "" && !slices.ContainsFunc(v.npcs, func(n bot.NPC) bool { return n.ID == as }) {
 		return pageBody{}, fmt.Errorf("there is no NPC %.60q: choose one from the list", as)
 	}
 	k, err := c.archive.Knowledge(ctx, as, maxNodes)

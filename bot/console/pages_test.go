@@ -27,13 +27,13 @@ func library(t *testing.T, word string) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { store.Close() })
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
-			t.Fatal(err)
+			t.Error(err)
 		}
 	}
+	t.Cleanup(func() { must(store.Close()) })
 	everyone := memory.Audience{memory.Everyone}
 	must(store.PutWorld(ctx, "c", []memory.Entity{
 		{ID: "bartok", Kind: memory.NPC, Name: "Bartok " + word, Text: "keeps the inn " + word, Audience: everyone,
@@ -56,7 +56,7 @@ func library(t *testing.T, word string) *house {
 
 	host, err := mcp.NewHost(mcp.HostOptions{})
 	must(err)
-	t.Cleanup(func() { host.Close() })
+	t.Cleanup(func() { must(host.Close()) })
 	must(host.Add(mcp.Builtin{
 		Tool: mcp.Tool{Name: "burn_letter", Description: "Burn a letter " + word, Schema: json.RawMessage(`{"type":"object","properties":{"which":{"type":"string"}}}`), Writes: true},
 		Call: func(context.Context, mcp.Caller, json.RawMessage) (string, error) { return "burnt", nil },
@@ -244,7 +244,11 @@ func BenchmarkKnowledgePage(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer store.Close()
+	b.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			b.Error(err)
+		}
+	})
 	var world []memory.Entity
 	for i := range 150 {
 		e := memory.Entity{ID: fmt.Sprint("e", i), Kind: memory.Location, Name: fmt.Sprint("Place ", i), Text: "somewhere"}

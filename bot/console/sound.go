@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -46,7 +47,16 @@ func (c *Console) microphone(w http.ResponseWriter, r *http.Request) {
 		c.refuse(w, r, http.StatusTooManyRequests, errors.New("the microphone is open in another tab: close it there first"))
 		return
 	}
-	defer release()
+	// The last words are recognised after it was closed. It may be opened again
+	// meanwhile, but not any number of times.
+	closed := sync.OnceFunc(release)
+	defer closed()
+	understood, ok := s.hold("words", maxWords)
+	if !ok {
+		c.refuse(w, r, http.StatusTooManyRequests, errors.New("the last words are still being recognised: wait a moment"))
+		return
+	}
+	defer understood()
 	conn, err := websocket.Accept(w, r, nil) // checks the origin, answers if it is wrong
 	if err != nil {
 		c.log.Warn("microphone refused", "err", err)
@@ -63,7 +73,7 @@ func (c *Console) microphone(w http.ResponseWriter, r *http.Request) {
 	// Ending a read's context would cut the connection: say goodbye instead,
 	// which ends the read as well.
 	defer context.AfterFunc(ctx, func() { goodbye(conn) })()
-	err = c.table.Listen(ctx, person, talk(context.WithoutCancel(ctx), conn, &broken))
+	err = c.table.Listen(ctx, person, talk(context.WithoutCancel(ctx), conn, &broken, closed))
 	switch {
 	case broken != nil:
 		c.log.Warn("microphone closed", "name", person.Name, "err", broken)
@@ -76,10 +86,11 @@ func (c *Console) microphone(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// talk yields the frames that arrive. Nothing is queued here: who reads slowly
+// talk yields the frames that arrive and calls closed after the last. Nothing is queued here: who reads slowly
 // makes the browser drop. The frame is the caller's until the next one.
-func talk(ctx context.Context, conn *websocket.Conn, broken *error) iter.Seq[[]int16] {
+func talk(ctx context.Context, conn *websocket.Conn, broken *error, closed func()) iter.Seq[[]int16] {
 	return func(yield func([]int16) bool) {
+		defer closed()
 		var pace bucket
 		frame := make([]int16, pcm.HearSize)
 		for {

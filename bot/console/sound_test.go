@@ -157,6 +157,28 @@ func TestTableThatCannotHearSaysWhy(t *testing.T) {
 	}
 }
 
+// The table takes its time over the last words; whoever opens the microphone
+// again meanwhile is heard, but not without end.
+func TestMicrophoneOpensAgainWhileTheLastWordsAreRecognised(t *testing.T) {
+	tavern := newTavern()
+	tavern.slow = make(chan struct{})
+	h := open(t, tavern, console.Options{})
+	t.Cleanup(func() { close(tavern.slow) }) // before the console closes
+	v := h.guest(console.Player, "Mira")
+	for n := 1; n <= 3; n++ {
+		var c *websocket.Conn
+		until(t, "opened", func() bool { c, _ = v.dial("/microphone"); return c != nil })
+		if err := c.Write(t.Context(), websocket.MessageBinary, make([]byte, 640)); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "heard", func() bool { return tavern.frames("Mira") == n })
+		c.CloseNow()
+	}
+	if _, text := v.get("/microphone"); !strings.Contains(text, "still being recognised") && !strings.Contains(text, "another tab") {
+		t.Errorf("the fourth got %q", text)
+	}
+}
+
 func TestSocketsAreBounded(t *testing.T) {
 	h := open(t, newTavern(), console.Options{})
 	v := h.guest(console.Player, "Mira")

@@ -43,22 +43,28 @@ type Table interface {
 	XCard(ctx context.Context, who bot.Person, on bool) error
 }
 
-// A director is a table whose DM can put words into an NPC's mouth. The page
-// shows these buttons if its [Table] has them.
-type director interface {
-	// SpeakAs has the NPC say text word for word.
-	SpeakAs(ctx context.Context, who bot.Person, npc, text string) error
-	// Prompt has the NPC speak now, of its own accord.
-	Prompt(ctx context.Context, who bot.Person, npc string) error
-	// Whisper tells the NPC something that no player hears: "he is lying".
-	Whisper(ctx context.Context, who bot.Person, npc, text string) error
-	// Enter brings an NPC into the scene, or has it leave if on is false.
-	Enter(ctx context.Context, who bot.Person, npc string, on bool) error
-}
-
-// A corrector is a table that accepts a better spelling of what was heard.
-type corrector interface {
-	// Correct replaces a line's text; new names in it are listened for from then
-	// on.
-	Correct(ctx context.Context, who bot.Person, line, text string) error
-}
+// What only some tables can do is found out one by one; the page has the buttons
+// for what its [Table] has.
+type (
+	// A speaker can have the NPC say text word for word.
+	speaker interface {
+		SpeakAs(ctx context.Context, who bot.Person, npc, text string) error
+	}
+	// A prompter can have the NPC speak now, of its own accord.
+	prompter interface {
+		Prompt(ctx context.Context, who bot.Person, npc string) error
+	}
+	// A whisperer tells the NPC something that no player hears: "he is lying".
+	whisperer interface {
+		Whisper(ctx context.Context, who bot.Person, npc, text string) error
+	}
+	// An usher brings an NPC into the scene, or has it leave if on is false.
+	usher interface {
+		Enter(ctx context.Context, who bot.Person, npc string, on bool) error
+	}
+	// A corrector accepts a better spelling of what was heard, and listens for
+	// the new names in it from then on.
+	corrector interface {
+		Correct(ctx context.Context, who bot.Person, line, text string) error
+	}
+)

@@ -15,7 +15,9 @@ export class Microphone {
     this.on.state('asking');
     try {
       if (!navigator.mediaDevices) throw new Error('browsers open the microphone only on 127.0.0.1, localhost or https pages');
-      session.stream = await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true } });
+      // Echo has to go, or NPCs would interrupt themselves. Automatic gain stays
+      // off: Chromium's drives speech into clipping, and names are lost to it.
+      session.stream = await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: false } });
       if (this.session !== session) return this.end(session);
       session.context = new AudioContext();
       await session.context.audioWorklet.addModule('/assets/microphone-worklet.js');
