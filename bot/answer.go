@@ -75,7 +75,7 @@ func (t *Table) begin(a ask, c npc.Character) {
 	}
 	r.turn.Brain = brain.Name()
 	plan := engine.Plan{
-		Model: brain, Request: t.request(c, a, belt), Belt: belt, Synth: t.o.Synth, Voice: voiceOf(c),
+		Model: brain, Belt: belt, Synth: t.o.Synth, Voice: voiceOf(c),
 		Watch: func(note any) { t.post(func() { t.watch(r, note) }) },
 	}
 	if a.exact == "" { // the DM's own words are the DM's to choose
@@ -85,7 +85,14 @@ func (t *Table) begin(a ask, c npc.Character) {
 	if t.o.Synth != nil {
 		plan.Mouth = t.mouthOf(c.ID, r.line)
 	}
+	route := a.exact == "" && len(belt.Tools()) > 0 && routes(c, brain)
+	setting, now := t.setting(), t.situation(c, a, !route && len(belt.Tools()) > 0)
 	t.tasks.Go(func() {
+		if route {
+			now.Results = t.route(ctx, r, brain, belt, plan.Result)
+			plan.Belt = nil // a model that cannot call tools is shown none
+		}
+		plan.Request = requestOf(npc.NewBrief(c, setting, now))
 		out := engine.Run(ctx, plan)
 		cancel(nil)
 		t.post(func() { t.end(r, out) })

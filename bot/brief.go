@@ -5,22 +5,25 @@ import (
 	"iter"
 
 	"github.com/glyphoxa/glyphoxa/engine"
-	"github.com/glyphoxa/glyphoxa/mcp"
 	"github.com/glyphoxa/glyphoxa/memory"
 	"github.com/glyphoxa/glyphoxa/npc"
 	"github.com/glyphoxa/glyphoxa/npc/spoken"
 )
 
-// request is what a model is shown for one answer. What never changes comes
-// first, so that a vendor's prompt cache can serve it.
-func (t *Table) request(c npc.Character, a ask, belt *mcp.Belt) engine.Request {
+// setting is what stays the same for all briefs of the campaign.
+func (t *Table) setting() npc.Setting {
 	safety := t.campaign.Safety
-	brief := npc.NewBrief(c, npc.Setting{
+	return npc.Setting{
 		Campaign: t.campaign.Name, Language: t.campaign.Language,
 		Safety: spoken.Safety{Rating: safety.Rating, Lines: safety.Lines, Veils: safety.Veils},
-	}, t.situation(c, a, len(belt.Tools()) > 0))
-	r := engine.Request{System: brief.Stable}
-	for _, l := range brief.Talk {
+	}
+}
+
+// requestOf is a brief as models are asked. What never changes comes first, so
+// that a vendor's prompt cache can serve it.
+func requestOf(b npc.Brief) engine.Request {
+	r := engine.Request{System: b.Stable}
+	for _, l := range b.Talk {
 		m := engine.Message{Role: engine.User, Name: l.Who, Text: l.Text}
 		if l.Who == "" {
 			m.Role = engine.Assistant

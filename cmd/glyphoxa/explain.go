@@ -8,15 +8,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/glyphoxa/glyphoxa/campaigns"
 	"github.com/glyphoxa/glyphoxa/mcp"
-	"github.com/glyphoxa/glyphoxa/mcp/tools/dice"
-	"github.com/glyphoxa/glyphoxa/mcp/tools/recall"
-	"github.com/glyphoxa/glyphoxa/mcp/tools/rules"
 	"github.com/glyphoxa/glyphoxa/npc"
 )
 
@@ -93,15 +89,11 @@ func explainer(folder string) (npc.Explainer, error) {
 	if err != nil {
 		return npc.Explainer{}, err
 	}
-	rolls, err := dice.Tools(dice.ToolOptions{})
+	tools, err := builtins(c, nil) // never called here
 	if err != nil {
 		return npc.Explainer{}, err
 	}
-	library, err := rules.New(rules.Options{})
-	if err != nil {
-		return npc.Explainer{}, err
-	}
-	if err := host.Add(append(append(rolls, rules.Tools(library)...), recall.Tools(nil)...)...); err != nil {
+	if err := host.Add(tools...); err != nil {
 		return npc.Explainer{}, err
 	}
 	return npc.Explainer{Characters: c.NPCs, Language: c.Language, Belt: func(ch npc.Character, t mcp.Tier, said string) (tools []string, hidden []npc.ExplainHidden) {
@@ -116,9 +108,10 @@ func explainer(folder string) (npc.Explainer, error) {
 	}}, nil
 }
 
-// openCampaign reads the campaign in a folder, or a shipped one.
+// openCampaign reads the campaign in a folder, or a shipped one. Tools of servers
+// that are not running here are none of its faults.
 func openCampaign(name string) (*campaigns.Campaign, error) {
-	if s, err := os.Stat(name); err == nil && s.IsDir() {
+	if isFolder(name) {
 		c, problems := campaigns.Open(name, campaigns.Options{})
 		return c, problems.Err()
 	}
