@@ -66,8 +66,8 @@ func (h *holding) listen(udp *net.UDPConn, l *line) error {
 // A watchdog finds out whether a way is dead or only quiet.
 type watchdog struct {
 	quiet time.Duration // how much of it is normal
-	heard time.Time // the last datagram
-	asked time.Time // the last question, zero if none
+	heard time.Time     // the last datagram
+	asked time.Time     // the last question, zero if none
 }
 
 // look says whether to ask the server for a sign of life, and whether it has
