@@ -132,6 +132,7 @@ var english = &tongue{
 	questions: phrases("what, who, where, when, why, how, which, whose, is, are, do, does, did, can, could, will, would, have, has, any, tell, should, was, were, may, know, explain"),
 	fillers:   set("hey so well oh ah um okay ok hello hi please and excuse me good evening morning day afternoon now listen my dear greetings look say right"),
 	joins:     set("in at on near by from for with around under behind when if that who which to into and or because while during after before says said has have had is was"),
+	notFor:    map[string][]string{"she": {"he", "him", "his"}, "he": {"she", "her", "hers"}},
 	persons:   set("he him his she her they them"), pronouns: set("it its"), demonstratives: set("this that these those there"),
 	past:  set("remember recall session talked discussed discuss told tell said say asked mention mentioned promised promise met previously recap last time before earlier remind summarize summarise sum exactly word talking been happened far"),
 	coin:  map[bool]string{true: "heads", false: "tails"},

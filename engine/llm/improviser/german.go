@@ -63,6 +63,7 @@ var german = &tongue{
 	questions:   phrases("was, wer, wo, wann, warum, wieso, wie, welche, ist, sind, kann, kannst, hast, habt, gibt, weißt, kennst, darf, erzähl"),
 	fillers:     set("hey na also bitte und hallo guten abend tag morgen entschuldige sag mal hör lieber liebe"),
 	joins:       set("in im an am auf bei von aus mit unter hinter wenn ob der die das den dem und oder weil während nach vor"),
+	notFor:      map[string][]string{"sie": {"er", "ihn", "ihm"}, "she": {"er", "ihn", "ihm"}},
 	persons:     set("er sie ihn ihm ihr ihnen"), pronouns: set("es dort da dahin davon darüber"), demonstratives: set("das dies"),
 	past:  set("erinnerst weißt noch letztes letzte letzten mal sitzung gesprochen geredet gesagt erzählt erinnere"),
 	coin:  map[bool]string{true: "Kopf", false: "Zahl"},

@@ -123,7 +123,7 @@ func best(fits []find) float64 {
 
 // more tells something else about what was talked about.
 func (t *turn) more() string {
-	last := t.lastTopic()
+	last := t.lastTopic("")
 	if len(last.words) == 0 {
 		return t.line("more", nil)
 	}

@@ -24,13 +24,15 @@ type tongue struct {
 	// Words that stand for what was talked about: persons, things and places, and
 	// those that only do where no noun follows.
 	persons, pronouns, demonstratives map[string]bool
-	joins                             map[string]bool // words behind which more is said about a topic
-	fillers                           map[string]bool // words before a name at the beginning
-	past                              map[string]bool // words of questions about the past
-	coin                              map[bool]string
-	then                              string              // how a second thing that was said is told
-	spoke, and                        string              // how the topics of a talk are told
-	lines                             map[string][]string // stock lines by occasion
+	// genders are the words that only fit entities whose pronouns begin so.
+	genders    map[string][]string
+	joins      map[string]bool // words behind which more is said about a topic
+	fillers    map[string]bool // words before a name at the beginning
+	past       map[string]bool // words of questions about the past
+	coin       map[bool]string
+	then       string              // how a second thing that was said is told
+	spoke, and string              // how the topics of a talk are told
+	lines      map[string][]string // stock lines by occasion
 	// A few words that answers are made with.
 	areYou, please, no, i, me, my, you, your, is, said, asked, somebody string
 }

@@ -25,7 +25,7 @@ func (t *turn) choose(u understanding) []engine.Call {
 	case wantsTopic:
 		return t.looking(u)
 	case wantsMore:
-		if last := t.lastTopic(); len(last.words) > 0 && t.nothingLeft(last) {
+		if last := t.lastTopic(""); len(last.words) > 0 && t.nothingLeft(last) {
 			return t.call("query_entities", wishes{"name": last.name})
 		}
 	case wantsAnswer:

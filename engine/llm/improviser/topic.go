@@ -70,7 +70,7 @@ func (t *turn) subject(u understanding) topic {
 		e = t.lore.entity(u.words)
 	}
 	if (e == nil || !person(e)) && t.pointsBack(u, words, e != nil) {
-		last := t.lastTopic()
+		last := t.lastTopic(u.plain)
 		last.words = slices.Clone(last.words)
 		for _, w := range words {
 			if !slices.Contains(last.words, w) {
@@ -96,7 +96,7 @@ func (t *turn) subject(u understanding) topic {
 // Where the line names something else, only a person is pointed back to.
 func (t *turn) pointsBack(u understanding, words []string, named bool) bool {
 	g := t.tongue
-	last := t.lastTopic()
+	last := t.lastTopic(u.plain)
 	if len(last.words) == 0 || len(words) > 2 {
 		return false
 	}
@@ -136,17 +136,36 @@ func (g *tongue) head(rest string) string {
 	return strings.Join(words, " ")
 }
 
-// lastTopic is what was talked about before, from memory or from the talk.
-func (t *turn) lastTopic() topic {
-	if len(t.topic.words) > 0 {
+// lastTopic is what was talked about before, from memory or from the talk, and
+// fits the pronouns of the line.
+func (t *turn) lastTopic(line string) topic {
+	if len(t.topic.words) > 0 && t.fits(line, t.topic.entity) {
 		return t.topic
 	}
-	for i := len(t.past) - 1; i >= 0 && i >= len(t.past)-8; i-- {
-		if e := t.lore.entity(t.tongue.content(t.past[i].Text)); e != nil {
-			return topic{name: e.Name, words: t.tongue.content(e.Name), entity: e}
+	const back = 8 // messages; what is longer ago is not "it" any more
+	for i := len(t.past) - 1; i >= max(0, len(t.past)-back); i-- {
+		_, said := lastParagraph(t.past[i])
+		e := t.lore.entity(t.tongue.content(t.withoutVocative(said)))
+		if e != nil && t.fits(line, e) && !t.isSelf(topic{entity: e}) {
+			return topic{name: e.Name, words: t.tongue.content(e.Name), entity: e, introduced: true}
 		}
 	}
 	return topic{}
+}
+
+// fits reports whether "he" or "she" in a line can be an entity. Players say
+// both of those who are neither.
+func (t *turn) fits(line string, e *Known) bool {
+	if e == nil {
+		return true
+	}
+	its := strings.ToLower(e.Attributes["pronouns"])
+	for of, others := range t.tongue.notFor {
+		if strings.HasPrefix(its, of+"/") && has(line, others) {
+			return false
+		}
+	}
+	return true
 }
 
 // tidyName makes of what a player said something that can be said back, or
