@@ -24,8 +24,8 @@ type tongue struct {
 	// Words that stand for what was talked about: persons, things and places, and
 	// those that only do where no noun follows.
 	persons, pronouns, demonstratives map[string]bool
-	// genders are the words that only fit entities whose pronouns begin so.
-	genders    map[string][]string
+	// notFor are the words that do not fit those whose pronouns begin so.
+	notFor     map[string][]string
 	joins      map[string]bool // words behind which more is said about a topic
 	fillers    map[string]bool // words before a name at the beginning
 	past       map[string]bool // words of questions about the past
