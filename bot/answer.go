@@ -87,7 +87,11 @@ func (t *Table) begin(a ask, c npc.Character) {
 	}
 	route := a.exact == "" && len(belt.Tools()) > 0 && routes(c, brain)
 	setting, now := t.setting(), t.situation(c, a, !route && len(belt.Tools()) > 0)
+	eyes, session := memory.Viewer{Campaign: t.campaign.ID, Entity: c.ID}, t.session
 	t.tasks.Go(func() {
+		if a.exact == "" {
+			now.Recalled = t.reminded(ctx, eyes, session, a.line.Text)
+		}
 		if route {
 			now.Results = t.route(ctx, r, brain, belt, plan.Result)
 			plan.Belt = nil // a model that cannot call tools is shown none

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"fmt"
 	"iter"
 
 	"github.com/glyphoxa/glyphoxa/engine"
@@ -55,6 +56,39 @@ func (t *Table) situation(c npc.Character, a ask, tools bool) npc.Situation {
 	}
 	now.Talk = append(now.Talk, npc.Said{Who: a.line.Speaker.Name, Text: a.line.Text})
 	return now
+}
+
+// reminded is what a line brings back to an NPC: what was said before and what it
+// knows of what is named. It is read outside of the loop, because memory may be
+// slow, and what is late is left out.
+func (t *Table) reminded(ctx context.Context, v memory.Viewer, session, said string) []string {
+	b := t.recaller.Brief(ctx, v, memory.Moment{Session: session, Said: said})
+	for part, err := range b.Missing {
+		t.log.Debug("an answer goes without a part of its memory", "npc", v.Entity, "part", part, "error", err)
+	}
+	var out []string
+	for _, e := range b.Mentioned {
+		if e.Text != "" {
+			out = append(out, e.Name+": "+e.Text)
+		}
+	}
+	for _, k := range b.Known {
+		if k.Form == memory.FactForm {
+			out = append(out, k.Text+hearsay(k.Told))
+		}
+	}
+	for _, h := range b.Recalled {
+		out = append(out, fmt.Sprintf("%s once said: %q%s", h.Speaker.Name, h.Text, hearsay(h.Told)))
+	}
+	return out
+}
+
+// hearsay marks what an NPC has from somebody else.
+func hearsay(h *memory.Hearsay) string {
+	if h == nil {
+		return ""
+	}
+	return " (hearsay)"
 }
 
 // witnessed is one line of the past as c heard or said it.

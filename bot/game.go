@@ -89,6 +89,7 @@ func (t *Table) set(ctx context.Context) error {
 		return err
 	}
 	t.writer = w
+	t.recaller = memory.NewRecaller(t.o.Memory)
 	t.glossary = glossaryOf(c)
 	if t.brains, err = t.think(ctx, c); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/glyphoxa/glyphoxa/engine"
+	"github.com/glyphoxa/glyphoxa/memory"
 )
 
 // ErrNoEar is returned by [Table.Listen] where nothing recognises speech.
@@ -49,6 +50,10 @@ func (t *Table) Listen(ctx context.Context, who Person, frames iter.Seq[[]int16]
 // interim shows what has been recognised so far.
 func (t *Table) interim(who Person, id, text string) {
 	t.events.add(Event{Line: &Line{ID: id, Speaker: who, Coming: text}})
+	// Most likely it is for whoever answered this player last.
+	if last := t.exchanges[who.ID].npc; last != "" {
+		t.recaller.Anticipate(memory.Viewer{Campaign: t.campaign.ID, Entity: last}, text)
+	}
 }
 
 // heard takes an utterance into the talk.

@@ -61,6 +61,8 @@ type Table struct {
 	events *eventLog
 	room   room
 	writer *memory.Writer
+	// recaller finds what a line reminds an NPC of.
+	recaller *memory.Recaller
 
 	// inbox feeds the one goroutine that owns the game. 64 waiting actions are
 	// more than a table of people can take at once; the next one waits.
@@ -166,6 +168,9 @@ func (t *Table) close(ctx context.Context) error {
 	err := t.do(ctx, func() error { return nil })
 	t.stop(ErrClosed)
 	t.tasks.Wait()
+	if err := t.recaller.Close(); err != nil {
+		return err
+	}
 	if err := t.writer.Close(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("store the last lines: %w", err)
 	}

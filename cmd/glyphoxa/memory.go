@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -29,10 +28,16 @@ func memoryCommands() []memoryCommand {
 		{"entity", "NAME", "show what is known of somebody or something", showEntity},
 		{"graph", "NAME [NAME]", "show what is around somebody, or the way between two", showGraph},
 		{"recap", "", "retell a session", recapMemory},
+		{"review", "[accept|reject ID]", "decide about what was proposed as a fact", reviewMemory},
+		{"consolidate", "", "propose facts that a session's lines state", consolidateMemory},
+		{"tell", "NPC LINE|CLAIM", "let somebody know a line or a claim", tellMemory},
+		{"correct", "", "put misheard names right in lines of text", correctNames},
 		{"stats", "", "count what is remembered", memoryStats},
 		{"import-transcript", "FILE", "add lines from a file of JSON objects", importTranscript},
 		{"export", "[FILE]", "write a campaign, or all about one player, as JSON lines", exportMemory},
 		{"forget", "PLAYER", "erase a player everywhere", forgetPlayer},
+		{"opt-out", "PLAYER", "do not remember what a player says from now on", optOutPlayer},
+		{"retain", "", "erase what is older than it may get", retainMemory},
 		{"copy", "FROM TO", "bring everything from one store into another", copyMemory},
 		{"backup", "FILE", "write every campaign into one file", backupMemory},
 		{"restore", "FILE", "bring back a backup", restoreMemory},
@@ -141,15 +146,15 @@ func openStore(ctx context.Context, db string) (memory.Store, error) {
 		return postgres.Open(ctx, db)
 	}
 	if db == "" {
-		base := os.Getenv("XDG_DATA_HOME")
-		if base == "" {
-			home, err := os.UserHomeDir()
-			if err != nil {
-				return nil, fmt.Errorf("find the folder of memory: %w; name the store with --db", err)
-			}
-			base = filepath.Join(home, ".local", "share")
+		cfg, err := loadConfig("")
+		if err != nil {
+			return nil, err
 		}
-		db = filepath.Join(base, "glyphoxa", "memory.db")
+		dir, err := cfg.dataDir()
+		if err != nil {
+			return nil, err
+		}
+		return openMemory(ctx, cfg.Memory, dir)
 	}
 	return sqlite.Open(ctx, db)
 }

@@ -144,17 +144,11 @@ func recapMemory(ctx context.Context, m *memoryDesk, args []string) error {
 	if err := m.open(ctx); err != nil {
 		return err
 	}
-	if *session == "" {
-		last, err := m.store.Sessions(ctx, m.campaign, 1)
-		if err != nil {
-			return err
-		}
-		if len(last) == 0 {
-			return fmt.Errorf("campaign %s has no session yet", m.campaign)
-		}
-		*session = last[0].ID
+	id, err := m.session(ctx, *session)
+	if err != nil {
+		return err
 	}
-	lines, err := memory.Transcript(ctx, m.store, m.viewer(), *session)
+	lines, err := memory.Transcript(ctx, m.store, m.viewer(), id)
 	if err != nil {
 		return err
 	}
@@ -163,7 +157,7 @@ func recapMemory(ctx context.Context, m *memoryDesk, args []string) error {
 	}
 	told := memory.Retell(lines, n)
 	if m.json {
-		return m.write(map[string]any{"session": *session, "lines": told})
+		return m.write(map[string]any{"session": id, "lines": told})
 	}
 	for _, l := range told {
 		fmt.Fprintf(m.io.out, "%s: %s  [%s]\n", l.Speaker.Name, l.Text, ownID(l))

@@ -121,6 +121,14 @@ func TestMemoryCommandsExplainWhatIsWrong(t *testing.T) {
 		{"recap --length tiny", 2, "short, medium and long"},
 		{"import-transcript /nowhere/at/all", 1, "no such file"},
 		{"forget player-9", 0, ""},
+		{"review accept", 2, "accept ID"},
+		{"review maybe x", 2, "accept and reject"},
+		{"review accept x", 1, "not known"},
+		{"consolidate", 1, "no session yet"},
+		{"tell bartok nothing", 1, "not known"},
+		{"retain", 2, "how many days"},
+		{"retain --lines 30", 0, ""},
+		{"opt-out player-9", 0, ""},
 		{"restore memory_test.go", 1, "not a backup"},
 		{"search -h", 0, "Usage"},
 	} {
@@ -131,5 +139,12 @@ func TestMemoryCommandsExplainWhatIsWrong(t *testing.T) {
 	}
 	if _, errs, code := glyphoxaMemory(t, "not json\n", "import-transcript", "-"); code != 1 || !strings.Contains(errs, "-:1: want a JSON object") {
 		t.Errorf("import of text: %d %q", code, errs)
+	}
+}
+
+func TestMisheardNamesAreCorrectedLineByLine(t *testing.T) {
+	out, errs, code := glyphoxaMemory(t, "ask bar tock about fandalin\nnothing to see here\n", "correct", "--names", "Bartok,Phandalin")
+	if code != 0 || out != "ask Bartok about Phandalin\nnothing to see here\n" {
+		t.Errorf("got %d %q %q", code, out, errs)
 	}
 }

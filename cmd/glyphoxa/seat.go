@@ -22,6 +22,7 @@ import (
 	"github.com/glyphoxa/glyphoxa/mcp/tools/recall"
 	"github.com/glyphoxa/glyphoxa/mcp/tools/rules"
 	"github.com/glyphoxa/glyphoxa/memory"
+	"github.com/glyphoxa/glyphoxa/memory/postgres"
 	"github.com/glyphoxa/glyphoxa/memory/sqlite"
 	"github.com/glyphoxa/glyphoxa/npc"
 )
@@ -161,6 +162,12 @@ func (s *seat) close(ctx context.Context) error {
 
 // openMemory opens the store that the configuration names.
 func openMemory(ctx context.Context, cfg memoryConfig, dir string) (memory.Store, error) {
+	if cfg.Store == "postgres" {
+		if cfg.DSN.IsZero() {
+			return nil, errors.New("memory.store is postgres, and memory.dsn does not say where")
+		}
+		return postgres.Open(ctx, cfg.DSN.Reveal())
+	}
 	return sqlite.Open(ctx, filepath.Join(dir, "memory.db"))
 }
 
