@@ -184,7 +184,7 @@ func TestTokenIsRenewedBeforeItEndsAndAfterTheFirstCallIsLongOver(t *testing.T) 
 	if got := token(t, c); got != "token-2" {
 		t.Errorf("while it is good: %q", got)
 	}
-	c.Close() // waits for the renewal ahead of time
+	c.tasks.Wait() // for the renewal ahead of time
 	if got := token(t, c); got != "token-3" {
 		t.Errorf("renewed ahead: %q", got)
 	}
