@@ -41,7 +41,7 @@ func (b *Belt) Call(ctx context.Context, name string, args json.RawMessage) Resu
 		r = b.host.ask(b.grant, e, args, start)
 	default:
 		r = b.host.run(ctx, e, b.grant.Caller, b.grant.Tier, args, start)
-		if e.taints && r.Err == nil {
+		if e.taints && (r.Err == nil || errors.Is(r.Err, ErrRefused)) { // a refusal has text, too
 			b.tainted.CompareAndSwap(nil, &e.Name)
 		}
 	}
