@@ -59,7 +59,13 @@ func HTTP(ctx context.Context, r Remote, o Options) (*Link, error) {
 		if r.OAuth != nil {
 			return nil, errors.New("OAuth needs streamable HTTP; the SSE transport has no place for it")
 		}
-		return open(ctx, &sdk.SSEClientTransport{Endpoint: r.URL, HTTPClient: client, MaxEventSize: MaxMessage}, legacy, o, shut)
+		// The stream that Connect opens must outlive it, and end with the link.
+		life, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		t := within{&sdk.SSEClientTransport{Endpoint: r.URL, HTTPClient: client, MaxEventSize: MaxMessage}, life}
+		return open(ctx, t, legacy, o, func() {
+			cancel()
+			shut()
+		})
 	}
 	attempt := func(ctx context.Context, version string) (*Link, error) {
 		return open(ctx, &sdk.StreamableClientTransport{
@@ -82,6 +88,15 @@ func HTTP(ctx context.Context, r Remote, o Options) (*Link, error) {
 	}
 	return l, err
 }
+
+// within is a transport whose connection lives as long as a context of its own.
+type within struct {
+	sdk.Transport
+	life context.Context
+}
+
+// Connect implements the SDK's transport.
+func (w within) Connect(context.Context) (sdk.Connection, error) { return w.Transport.Connect(w.life) }
 
 // half of the time that is left, at least a moment.
 func half(ctx context.Context) time.Duration {
