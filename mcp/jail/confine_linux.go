@@ -206,6 +206,9 @@ func programDirs(o orders) []string {
 		if fi, err := os.Stat(p); err != nil || !fi.Mode().IsRegular() {
 			continue // directories are granted by name, in the configuration
 		}
+		if root := versions(a); root != "" {
+			dirs = append(dirs, root)
+		}
 		if i == 0 && filepath.Base(filepath.Dir(a)) == "bin" {
 			// What lies beside a command, such as the interpreter it names, and
 			// the libraries of its installation.
@@ -215,6 +218,20 @@ func programDirs(o orders) []string {
 	}
 	slices.Sort(dirs)
 	return slices.Compact(dirs)
+}
+
+// versionManagers keep interpreters below a person's home, and start them through
+// scripts of their own. They hold programs and nobody's secrets.
+var versionManagers = []string{"/.pyenv/", "/.nvm/", "/.asdf/", "/.volta/", "/.rbenv/", "/.bun/", "/.deno/", "/.local/share/mise/", "/.local/share/uv/"}
+
+// versions is the version manager's folder that a program lies in, or "".
+func versions(program string) string {
+	for _, m := range versionManagers {
+		if i := strings.Index(program, m); i >= 0 {
+			return program[:i+len(m)-1]
+		}
+	}
+	return ""
 }
 
 // installation is what a bin directory is part of. A person's ~/.local holds
