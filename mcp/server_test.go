@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -439,5 +440,22 @@ func TestPublicNamesAreLegalAndDifferent(t *testing.T) {
 				t.Errorf("%q: server %q, want %q", n, serverOf(n), server)
 			}
 		}
+	}
+}
+
+// The server of the tutorial in docs/tools.md, in another language and without an
+// SDK. Where there is no Python the test says so.
+func TestTutorialsServerWorks(t *testing.T) {
+	t.Parallel()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not installed")
+	}
+	h := connect(t, HostOptions{}, ServerConfig{
+		Name: "weather", Transport: Stdio, Command: []string{python, "../docs/examples/weather_server.py"}, Trusted: true,
+	})
+	r := h.Belt(Grant{Allow: []string{"weather__*"}}).Call(t.Context(), "weather__get_weather", json.RawMessage(`{"location":"Neverwinter"}`))
+	if r.Err != nil || !strings.Contains(r.Raw, "arcane lightning") {
+		t.Errorf("%v %q %+v", r.Err, r.Raw, state(h, "weather"))
 	}
 }

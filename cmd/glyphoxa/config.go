@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/glyphoxa/glyphoxa/campaigns/strict"
+	"github.com/glyphoxa/glyphoxa/mcp"
 	"github.com/glyphoxa/glyphoxa/secret"
 )
 
@@ -91,11 +93,43 @@ type serverConfig struct {
 	Write   []string `yaml:"write" strict:"max=64"`
 	Network bool     `yaml:"network"`
 	Open    bool     `yaml:"open"`
+	// Insecure allows plain http to another machine.
+	Insecure bool `yaml:"insecure"`
+	// Category groups its tools: system, network or external.
+	Category string `yaml:"category" strict:"oneof=system|network|external"`
+	// Disabled servers are known and not started.
+	Disabled bool `yaml:"disabled"`
 	// Trusted servers are believed what they say about their tools.
 	Trusted bool `yaml:"trusted"`
 	// Calibrate measures tools that are declared harmless when the server
 	// connects.
 	Calibrate bool `yaml:"calibrate"`
+	// Era is the kind of protocol it speaks: auto, legacy or modern.
+	Era string `yaml:"era" strict:"oneof=auto|legacy|modern"`
+	// Timeout bounds each call, within the tier's time.
+	Timeout time.Duration `yaml:"timeout"`
+	// Tools overrides single tools, by the server's own names for them.
+	Tools map[string]toolOverride `yaml:"tools" strict:"max=128"`
+}
+
+// toolOverride is the operator's word on one tool of a server.
+type toolOverride struct {
+	// Tier is where the tool belongs, whatever is measured.
+	Tier *mcp.Tier `yaml:"tier"`
+	// Max bounds each call; Cache allows results to be reused for so long.
+	Max   time.Duration `yaml:"max"`
+	Cache time.Duration `yaml:"cache"`
+	// ReadOnly and Idempotent say what the server does not, or denies.
+	ReadOnly   *bool `yaml:"read_only"`
+	Idempotent *bool `yaml:"idempotent"`
+	// Description replaces the server's.
+	Description string `yaml:"description" strict:"max=4096"`
+	// Probe is a harmless and typical call to measure with, as JSON.
+	Probe string `yaml:"probe" strict:"max=4096"`
+	// Scopes are OAuth scopes that the tool needs.
+	Scopes []string `yaml:"scopes" strict:"max=64"`
+	// Disabled tools are never used.
+	Disabled bool `yaml:"disabled"`
 }
 
 // authConfig is how we prove to a remote tool server who we are.

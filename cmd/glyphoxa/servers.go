@@ -1,11 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"maps"
 	"os"
 
 	"github.com/glyphoxa/glyphoxa/mcp"
 	"github.com/glyphoxa/glyphoxa/mcp/auth"
+	"github.com/glyphoxa/glyphoxa/mcp/link"
 )
 
 // words is a command line: in YAML a list, or one string that is split at spaces
@@ -25,7 +27,15 @@ func serversOf(c mcpConfig) []mcp.ServerConfig {
 		one := mcp.ServerConfig{
 			Name: s.Name, Transport: s.Transport, Command: s.Command, Env: maps.Clone(s.Env),
 			Read: s.Read, Write: s.Write, Network: s.Network, Open: s.Open,
-			URL: s.URL, Trusted: s.Trusted, Calibrate: s.Calibrate,
+			URL: s.URL, Insecure: s.Insecure, Category: mcp.Category(s.Category), Disabled: s.Disabled,
+			Trusted: s.Trusted, Calibrate: s.Calibrate, Era: link.Era(s.Era), Timeout: s.Timeout,
+			Tools: map[string]mcp.ToolConfig{},
+		}
+		for name, t := range s.Tools {
+			one.Tools[name] = mcp.ToolConfig{
+				Tier: t.Tier, Max: t.Max, Cache: t.Cache, ReadOnly: t.ReadOnly, Idempotent: t.Idempotent,
+				Description: t.Description, Probe: json.RawMessage(t.Probe), Scopes: t.Scopes, Disabled: t.Disabled,
+			}
 		}
 		if one.Env == nil {
 			one.Env = map[string]string{}

@@ -96,7 +96,7 @@ func listServers(ctx context.Context, d *toolsDesk, args []string) error {
 			fmt.Fprintf(d.io.out, "\n%s: %s\n", l.Name, l.Error)
 		}
 		if len(l.Tools) > 0 {
-			fmt.Fprintf(d.io.out, "\n%s, %d tools:\n", l.Name, len(l.Tools))
+			fmt.Fprintf(d.io.out, "\n%s, %s:\n", l.Name, count(len(l.Tools), "tool"))
 			d.printTools(l.Tools)
 		}
 	}
@@ -176,6 +176,14 @@ func (d *toolsDesk) printTools(tools []listedTool) {
 			fmt.Fprintf(d.io.out, "  %-40s %s\n", t.Name, t.Description)
 		}
 	}
+}
+
+// count is "1 tool" or "2 tools".
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // firstLine is what fits on a line of a terminal.
@@ -389,7 +397,7 @@ func testServer(ctx context.Context, d *toolsDesk, args []string) error {
 		if !s.Trusted {
 			fmt.Fprintln(d.io.out, "not trusted: all its tools count as writing, and do nothing in a dry run")
 		}
-		fmt.Fprintf(d.io.out, "%d tools:\n", len(l.Tools))
+		fmt.Fprintf(d.io.out, "%s:\n", count(len(l.Tools), "tool"))
 		d.printTools(l.Tools)
 	}
 	if s.State != mcp.Up {

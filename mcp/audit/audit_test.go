@@ -80,7 +80,7 @@ func TestLogTurnsOverAndStaysBounded(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			for range 150 {
+			for range 80 {
 				l.Append(mcp.CallRecord{Tool: "t", Args: args})
 			}
 		})
@@ -104,7 +104,7 @@ func TestLogTurnsOverAndStaysBounded(t *testing.T) {
 	if len(files) != 2 || bytes > 2*maxLog {
 		t.Errorf("%v of %d bytes, want two files of at most %d each", files, bytes, maxLog)
 	}
-	if n := len(collect(t, path, Query{})); n < 250 {
+	if n := len(collect(t, path, Query{})); n < 200 {
 		t.Errorf("%d lines left", n)
 	}
 }
