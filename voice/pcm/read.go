@@ -35,3 +35,12 @@ func (r *Reader) ReadSome(samples []int16) (int, error) {
 	_, err = r.r.Discard(2 * n)
 	return n, err
 }
+
+// Samples turns bytes into samples; half a sample at the end is left out.
+func Samples(b []byte) []int16 {
+	out := make([]int16, len(b)/2)
+	for i := range out {
+		out[i] = int16(binary.LittleEndian.Uint16(b[2*i:]))
+	}
+	return out
+}
