@@ -1,9 +1,11 @@
 package enginetest
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"sync"
 )
@@ -24,7 +26,7 @@ func (m memory) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Body = http.NoBody
 	}
 	pr, pw := io.Pipe()
-	w := &answer{header: http.Header{}, body: pw, ready: make(chan struct{})}
+	w := &answer{header: http.Header{}, body: pw, ready: make(chan struct{}), socket: make(chan net.Conn, 1)}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -55,6 +57,12 @@ func (m memory) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if w.status == 0 {
 		return nil, io.ErrUnexpectedEOF
+	}
+	if w.status == http.StatusSwitchingProtocols {
+		return &http.Response{
+			Status: "101 Switching Protocols", StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+			Header: w.header, Body: <-w.socket, Request: r,
+		}, nil
 	}
 	// Like a network's, the body ends with its request's context.
 	stop := make(chan struct{})
@@ -100,6 +108,14 @@ type answer struct {
 	body   *io.PipeWriter
 	ready  chan struct{} // closed with the header, or when there will be none
 	once   sync.Once
+	socket chan net.Conn // the client's end, for the one who hijacks; never full
+}
+
+// Hijack makes the connection a pipe, for WebSockets.
+func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	client, server := net.Pipe()
+	a.socket <- client
+	return server, bufio.NewReadWriter(bufio.NewReader(server), bufio.NewWriter(server)), nil
 }
 
 func (a *answer) Header() http.Header { return a.header }

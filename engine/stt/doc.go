@@ -1,7 +1,8 @@
 // Package stt holds the recognisers that turn a speaker's sound into text:
 // pocketsphinx, which runs on this machine without a key and is good for names and
-// short sentences, and any server with OpenAI's transcription API, which may run
-// here too (whisper.cpp, speaches, Ollama, llama.cpp).
+// short sentences; any server with OpenAI's transcription API, which may run here
+// too (whisper.cpp, speaches, Ollama, llama.cpp); Deepgram and ElevenLabs, which
+// recognise while somebody speaks. [Discover] finds what this machine has.
 //
 // # Promises
 //
