@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -40,20 +41,20 @@ func Rarity(n, total float64) float64 {
 
 // Rank scores candidates against a question and returns the best, best first,
 // as indexes into candidates with their scores. rarity is that of each term of
-// the question, as [Rarity] has it. Candidates whose phrases do not match, or
+// the question, as [Rarity] has it. beside are rough scores of lines that are no
+// candidates but may stand beside one. Candidates whose phrases do not match, or
 // that share nothing with the question and stand beside nothing that does, are
 // left out.
-func Rank(q Question, rarity map[string]float64, candidates []Candidate, limit int) []Ranked {
+func Rank(q Question, rarity map[string]float64, beside map[int64]float64, candidates []Candidate, limit int) []Ranked {
 	m := newMatcher(q)
-	own := make(map[int64]float64, len(candidates))
+	own := make(map[int64]float64, len(candidates)+len(beside))
+	maps.Copy(own, beside)
 	asked := map[int64]bool{} // lines that are questions themselves
+	var newest int64
 	for _, c := range candidates {
 		own[c.Seq] = m.bm25(rarity, c)
 		asked[c.Seq] = strings.HasSuffix(strings.TrimSpace(c.Text), "?")
-	}
-	var newest int64
-	for seq := range own {
-		newest = max(newest, seq)
+		newest = max(newest, c.Seq)
 	}
 	out := make([]Ranked, 0, len(candidates))
 	for i, c := range candidates {

@@ -72,11 +72,19 @@ type filter struct {
 	low, high int64
 	q         memory.Query
 	asOf      int64
-	nothing   bool // a session that does not exist was asked for
+	speaker   int64 // of q.Speaker
+	nothing   bool  // a session or speaker that does not exist was asked for
 }
 
 func (s *Store) filter(ctx context.Context, c scope, q memory.Query) (filter, error) {
 	f := filter{high: forever, q: q, asOf: c.asOf}
+	if q.Speaker != "" {
+		var err error
+		if f.speaker, err = s.number(ctx, c.campaign, q.Speaker); err != nil || f.speaker == 0 {
+			f.nothing = true
+			return f, err
+		}
+	}
 	if q.Session == "" {
 		return f, nil
 	}
@@ -110,6 +118,12 @@ func (f filter) passes(r row) bool {
 	return true
 }
 
+// lets is passes for a text.
+func (f filter) lets(t text) bool {
+	return t.at <= f.asOf && (f.q.Scene == "" || t.scene == f.q.Scene) && (f.speaker == 0 || t.speaker == f.speaker) &&
+		(f.q.From.IsZero() || t.at >= f.q.From.UnixMicro()) && (f.q.To.IsZero() || t.at < f.q.To.UnixMicro())
+}
+
 // narrow says whether the filter has something that only passes can decide.
 func (f filter) narrow() bool {
 	return f.q.Scene != "" || f.q.Speaker != "" || !f.q.From.IsZero() || !f.q.To.IsZero() || f.asOf < forever-1
@@ -121,6 +135,69 @@ type row struct {
 	seq           int64
 	heard, meant  []int64
 	since, teller int64
+}
+
+// A text is as much of a line as ranking needs.
+type text struct {
+	memory.Candidate
+	at, speaker int64
+	scene       string
+}
+
+// texts reads lines by number for ranking, and only those that the viewer may
+// see: what it may not know must not even move the ranking of what it does.
+func (s *Store) texts(ctx context.Context, c scope, ids []int64) ([]text, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	all, unheard, err := s.allTexts(ctx, c, ids)
+	if err != nil || len(unheard) == 0 {
+		return all, err
+	}
+	// What it did not hear it may have been told.
+	numbers := make([]int64, len(unheard))
+	for i, t := range unheard {
+		numbers[i] = t.Seq
+	}
+	told, err := s.pick(ctx, `SELECT line FROM told WHERE line IN (`+list(numbers)+`) AND who IN (?1, ?2) AND since <= ?3`, c.who, c.everyone, c.asOf)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range unheard {
+		if slices.Contains(told, t.Seq) {
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}
+
+func (s *Store) allTexts(ctx context.Context, c scope, ids []int64) (heard, unheard []text, err error) {
+	rows, err := s.query(ctx, `SELECT seq, text, name, at, speaker, scene, heard, flags FROM line WHERE +campaign = ?1 AND seq IN (`+list(ids)+`)`, c.campaign)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var t text
+		var r row
+		var ears string
+		var bits int64
+		if err := rows.Scan(&t.Seq, &t.Text, &t.Name, &t.at, &t.speaker, &t.scene, &ears, &bits); err != nil {
+			return nil, nil, err
+		}
+		if t.at > c.asOf {
+			continue
+		}
+		if !c.master() {
+			r.Aside, r.heard = bits&asideFlag != 0, unpack(ears)
+		}
+		if c.master() || c.witnessed(r, t.speaker) {
+			heard = append(heard, t)
+		} else {
+			unheard = append(unheard, t)
+		}
+	}
+	return heard, unheard, rows.Err()
 }
 
 const lineColumns = `l.seq, l.key, s.key, l.scene, a.key, l.name, l.kind, l.at, l.duration, l.text, l.raw, l.confidence,

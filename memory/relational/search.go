@@ -3,19 +3,21 @@ package relational
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/glyphoxa/glyphoxa/memory"
 )
 
-// What a search may cost. Each posting costs about 0.5 us, each line read and
-// scored about 10 us; a million lines are searched with the same numbers as a
+// What a search may cost. A posting costs about a microsecond, a line read and
+// scored about ten; a million lines are searched with the same numbers as a
 // hundred.
 const (
-	firstLook  = 256  // newest postings of every term, which also show how common it is
-	postings   = 2000 // of the rarest terms, all together
-	candidates = 60   // lines read and scored, not counting their neighbours
+	firstLook  = 256  // newest postings of every term, which show how common it is
+	postings   = 2500 // of the rarest terms, all together
+	candidates = 120  // lines read and scored
+	// hearsMuch is the share of all lines above which a viewer's lines are found
+	// faster among everybody's: most of what is read then passes.
+	hearsMuch = 0.05
 )
 
 // Search returns the lines that answer a query, best first.
@@ -42,153 +44,219 @@ func (s *Store) Search(ctx context.Context, v memory.Viewer, q memory.Query) ([]
 	return hits, s.explain("searching", err)
 }
 
-// search finds candidates by their postings, reads the best of them with their
-// neighbours, and ranks those by their text.
+// search finds candidates by their postings and by standing beside them, and
+// ranks the best of them by their text.
 func (s *Store) search(ctx context.Context, c scope, f filter, q memory.Question) ([]memory.Hit, error) {
-	total, others, err := s.count(ctx, c)
+	n, err := s.count(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	share, err := s.share(ctx, c, n)
 	if err != nil {
 		return nil, err
 	}
 	audience := c.tokens()
-	if c.master() && others*10 <= total {
-		// Nearly all lines are this campaign's, and fetch leaves out the rest: to
-		// ask for the campaign's token as well would cost more than the words.
+	if share >= hearsMuch {
 		audience = nil
 	}
-	found, rarity, err := s.postings(ctx, audience, f, q, total)
+	found, rarity, err := s.postings(ctx, audience, f, q, n)
 	if err != nil {
 		return nil, err
 	}
 	want := candidates
+	if !c.master() && audience == nil {
+		want = int(candidates * min(4, 1/share))
+	}
 	if f.narrow() || len(q.Phrases) > 0 {
 		want *= 5 // most of them will not pass
 	}
-	rows, err := s.fetch(ctx, c, withNeighbours(best(found, max(want, f.q.Limit)), f))
+	texts, err := s.texts(ctx, c, promising(found, f, max(want, f.q.Limit)))
 	if err != nil {
 		return nil, err
 	}
-	cands := make([]memory.Candidate, len(rows))
-	for i, r := range rows {
-		cands[i] = memory.Candidate{Seq: r.seq, Text: r.Text, Name: r.Speaker.Name}
+	cands := make([]memory.Candidate, len(texts))
+	for i, t := range texts {
+		cands[i] = t.Candidate
 	}
-	var chosen []row
-	var scores []float64
-	for _, r := range memory.Rank(q, rarity, cands, len(cands)) {
-		if len(chosen) < f.q.Limit && f.passes(rows[r.Index]) {
-			chosen = append(chosen, rows[r.Index])
-			scores = append(scores, r.Score)
+	if c.asOf < forever-1 || !c.master() && audience == nil {
+		// The index knows no past, and without an audience it knows everybody's
+		// lines: only what has been read and may be known counts from here on.
+		found = nil
+	}
+	var chosen []int64
+	scores := map[int64]float64{}
+	for _, r := range memory.Rank(q, rarity, found, cands, len(cands)) {
+		if len(chosen) < f.q.Limit && f.lets(texts[r.Index]) {
+			chosen = append(chosen, texts[r.Index].Seq)
+			scores[texts[r.Index].Seq] = r.Score
 		}
 	}
-	lines, err := s.lines(ctx, c, chosen)
+	rows, err := s.fetch(ctx, c, chosen)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := s.lines(ctx, c, rows)
 	if err != nil {
 		return nil, err
 	}
 	hits := make([]memory.Hit, len(lines))
 	for i, l := range lines {
-		hits[i] = memory.Hit{Line: l, Score: scores[i]}
+		hits[i] = memory.Hit{Line: l, Score: scores[rows[i].seq]}
 	}
 	return hits, nil
 }
 
-// A posting list is where one term of the question occurs.
+// A postingList is where one term of the question occurs.
 type postingList struct {
 	key    string // the term, or a prefix with its star
 	match  Match
 	ids    []int64
-	common float64 // how many lines have it, measured or estimated
+	common float64 // how many lines have it, counted or estimated
 }
 
 // postings looks every term up and adds up, for each line, how much the terms it
-// contains say. Rare terms are looked up completely, common ones only among the
-// newest lines: they say little, and what they say of older candidates is found
-// when those are read.
-func (s *Store) postings(ctx context.Context, audience []string, f filter, q memory.Question, total float64) (map[int64]float64, map[string]float64, error) {
-	base := Match{Audience: audience, Low: f.low, High: f.high, Limit: firstLook}
+// contains say. Rare terms are looked up completely. Common ones say little, and
+// what they say of a candidate is found when it is read.
+func (s *Store) postings(ctx context.Context, audience []string, f filter, q memory.Question, n counted) (map[int64]float64, map[string]float64, error) {
+	base := Match{Low: f.low, High: f.high, Limit: firstLook}
 	var lists []*postingList
 	for _, t := range q.Terms {
-		m := base
-		m.Terms = []string{t}
-		lists = append(lists, &postingList{key: t, match: m})
+		lists = append(lists, &postingList{key: t, match: base})
+		lists[len(lists)-1].match.Terms = []string{t}
 	}
 	for _, p := range q.Prefixes {
-		m := base
-		m.Terms, m.Prefix = []string{p}, true
-		lists = append(lists, &postingList{key: p + "*", match: m})
+		lists = append(lists, &postingList{key: p + "*", match: base})
+		lists[len(lists)-1].match.Terms, lists[len(lists)-1].match.Prefix = []string{p}, true
 	}
+	// The first look is at everybody's lines, because that is quickest, and only
+	// to see how common a term is; nothing of it is used for a narrower scope.
+	var err error
 	for _, l := range lists {
-		if err := s.look(ctx, l, total); err != nil {
+		if l.ids, err = s.d.Find(ctx, s.read, Lines, l.match); err != nil {
 			return nil, nil, err
 		}
+		l.common = n.estimate(l.ids, firstLook)
 	}
 	slices.SortStableFunc(lists, func(a, b *postingList) int { return cmp.Compare(a.common, b.common) })
-	budget := postings
-	for _, l := range lists {
-		if len(l.ids) == l.match.Limit && budget > l.match.Limit {
-			l.match.Limit = budget
-			if err := s.look(ctx, l, total); err != nil {
+	rarity := map[string]float64{}
+	found := map[int64]float64{}
+	budget := float64(postings)
+	for i, l := range lists {
+		rarity[l.key] = memory.Rarity(l.common, n.own)
+		if l.common > budget && i > 0 || l.common > 2*postings {
+			budget = 0
+			if audience != nil {
+				continue
+			}
+		} else if len(l.ids) == firstLook || audience != nil {
+			l.match.Limit, l.match.Audience = postings, audience
+			if l.ids, err = s.d.Find(ctx, s.read, Lines, l.match); err != nil {
 				return nil, nil, err
 			}
 		}
-		budget -= len(l.ids)
-	}
-	rarity := map[string]float64{}
-	found := map[int64]float64{}
-	for _, l := range lists {
-		rarity[l.key] = memory.Rarity(l.common, total)
+		budget -= l.common
 		for _, id := range l.ids {
 			found[id] += rarity[l.key]
 		}
 	}
-	// Where even the rarest word is too common to be read to its end, lines that
-	// have both of the two rarest are what was meant.
-	if len(lists) > 1 && len(lists[0].ids) == lists[0].match.Limit && !lists[0].match.Prefix && !lists[1].match.Prefix {
-		both := base
-		both.Terms, both.Limit = []string{lists[0].key, lists[1].key}, firstLook
-		ids, err := s.d.Find(ctx, s.read, Lines, both)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, id := range ids {
-			found[id] = max(found[id], rarity[lists[0].key]+rarity[lists[1].key])
-		}
+	if len(lists) > 0 && lists[0].common > 2*postings {
+		return found, rarity, s.together(ctx, audience, lists, found, rarity)
 	}
 	return found, rarity, nil
 }
 
-func (s *Store) look(ctx context.Context, l *postingList, total float64) (err error) {
-	l.ids, err = s.d.Find(ctx, s.read, Lines, l.match)
-	l.common = float64(len(l.ids))
-	if n := len(l.ids); n == l.match.Limit && n > 1 {
-		// Sessions are numbered apart, so a span of numbers says little about how
-		// many lines lie in it; that the list goes on says at least this much.
-		l.common = min(total, 4*l.common)
+// together looks for the lines that have both of the two rarest terms, where
+// even the rarest is too common to be read to its end.
+func (s *Store) together(ctx context.Context, audience []string, lists []*postingList, found map[int64]float64, rarity map[string]float64) error {
+	m := lists[0].match
+	m.Audience, m.Limit = audience, firstLook
+	says := rarity[lists[0].key]
+	if len(lists) > 1 && !m.Prefix && !lists[1].match.Prefix {
+		m.Terms = []string{lists[0].key, lists[1].key}
+		says += rarity[lists[1].key]
+	}
+	ids, err := s.d.Find(ctx, s.read, Lines, m)
+	for _, id := range ids {
+		found[id] = max(found[id], says)
 	}
 	return err
 }
 
-// count is how many lines a campaign has, and how many the others.
-func (s *Store) count(ctx context.Context, c scope) (own, others float64, err error) {
-	err = s.row(ctx, `SELECT COALESCE(SUM(CASE WHEN campaign = ?1 THEN lines END), 0), COALESCE(SUM(CASE WHEN campaign <> ?1 THEN lines END), 0)
-		FROM session`, c.campaign).Scan(&own, &others)
-	return own, others, err
+// share is the part of the store's lines that a viewer may see, as far as the
+// newest show.
+func (s *Store) share(ctx context.Context, c scope, n counted) (float64, error) {
+	all := max(1, n.own+n.others)
+	if c.master() {
+		if n.others*10 <= n.own {
+			return 1, nil // reading leaves out the rest
+		}
+		return 0, nil
+	}
+	newest, err := s.d.Find(ctx, s.read, Lines, Match{Audience: c.tokens(), High: forever, Limit: firstLook})
+	return n.estimate(newest, firstLook) / all, err
 }
 
-// best returns the n lines that look most promising, counting what stands beside
-// them as the ranking will.
-func best(found map[int64]float64, n int) []int64 {
-	promise := make(map[int64]float64, len(found))
-	for id := range found {
-		promise[id] = memory.Smooth(found, id)
+// counted is how many lines there are.
+type counted struct {
+	own, others float64 // in the viewer's campaign, and not
+	sessions    float64 // in the store
+}
+
+// estimate says how many lines have a term, given the newest of them: if the
+// newest 256 are spread over the last tenth of all lines, there are 2,560.
+func (n counted) estimate(newest []int64, limit int) float64 {
+	if len(newest) < limit {
+		return float64(len(newest))
+	}
+	high, low := newest[0], newest[len(newest)-1]
+	perSession := (n.own + n.others) / max(1, n.sessions)
+	span := float64(high>>32-low>>32)*perSession + float64(high&0xffffffff) - float64(low&0xffffffff)
+	return min(n.own+n.others, float64(limit)*(n.own+n.others)/max(span, float64(limit)))
+}
+
+// count is how many lines a campaign has, and how many the others.
+func (s *Store) count(ctx context.Context, c scope) (n counted, err error) {
+	err = s.row(ctx, `SELECT COALESCE(SUM(CASE WHEN campaign = ?1 THEN lines END), 0), COALESCE(SUM(CASE WHEN campaign <> ?1 THEN lines END), 0),
+		COUNT(*) FROM session`, c.campaign).Scan(&n.own, &n.others, &n.sessions)
+	return n, err
+}
+
+// promising returns the n lines that look best before they are read, counting
+// what stands beside them as the ranking will. A line that shares no word with
+// the question may well be its answer.
+func promising(found map[int64]float64, f filter, n int) []int64 {
+	seeds := top(found, 2*n) // what stands beside less than these is not promising
+	promise := make(map[int64]float64, 4*len(seeds))
+	for _, id := range seeds {
+		for _, d := range [...]int64{0, 1, -1, 2, -2} {
+			if at := id + d; at >= f.low && at <= f.high {
+				if _, ok := promise[at]; !ok {
+					promise[at] = memory.Smooth(found, at)
+				}
+			}
+		}
 	}
 	return top(promise, n)
 }
 
 // top returns the n ids with the highest scores, of equals the newest.
 func top(score map[int64]float64, n int) []int64 {
-	ids := slices.SortedFunc(maps.Keys(score), func(a, b int64) int {
-		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(b, a))
+	type scored struct {
+		id    int64
+		score float64
+	}
+	all := make([]scored, 0, len(score))
+	for id, s := range score {
+		all = append(all, scored{id, s})
+	}
+	slices.SortFunc(all, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.id, a.id))
 	})
-	return ids[:min(n, len(ids))]
+	ids := make([]int64, min(n, len(all)))
+	for i := range ids {
+		ids[i] = all[i].id
+	}
+	return ids
 }
 
 // sortBy orders things, each with its number, by the places of the numbers.
@@ -203,20 +271,4 @@ func sortBy[T any](things []T, numbers []int64, place map[int64]int) {
 		sorted[i] = things[j]
 	}
 	copy(things, sorted)
-}
-
-// withNeighbours adds the two lines on either side of each, within the filter's
-// session.
-func withNeighbours(ids []int64, f filter) []int64 {
-	seen := make(map[int64]bool, 5*len(ids))
-	out := make([]int64, 0, 5*len(ids))
-	for _, id := range ids {
-		for _, d := range [...]int64{0, 1, -1, 2, -2} {
-			if n := id + d; !seen[n] && n >= f.low && n <= f.high {
-				seen[n] = true
-				out = append(out, n)
-			}
-		}
-	}
-	return out
 }
