@@ -13,7 +13,8 @@ type run struct {
 	faces   chooser
 	terms   []term
 	rolled  int
-	picked  []int  // scratch of selections
+	picks   int    // how many selections there were, to number them
+	members []int  // scratch of selections
 	written []byte // scratch of descriptions
 }
 
@@ -51,6 +52,8 @@ type term struct {
 	// stand together because its operators run before anything else is rolled.
 	// For isParen, isUnary and isBinary they are the operands.
 	first, last int
+	picked      int // the last selection that chose it
+	burst       int // the selection that made it explode
 	kind        kind
 	marks       happened
 	dropped     bool
@@ -60,7 +63,7 @@ func (r *run) reset(faces chooser) {
 	r.faces = faces
 	clear(r.terms)
 	r.terms = r.terms[:0]
-	r.rolled = 0
+	r.rolled, r.picks = 0, 0
 }
 
 func (r *run) add(t term) int {
@@ -167,9 +170,9 @@ func (r *run) operate(i int, ops []operation) {
 	for _, op := range ops {
 		switch op.op {
 		case "k":
-			chosen := r.pick(i, op)
+			r.pick(i, op)
 			for _, k := range r.kept(i, nil) {
-				if !slices.Contains(chosen, k) {
+				if r.terms[k].picked != r.picks {
 					r.terms[k].dropped = true
 				}
 			}
@@ -211,12 +214,12 @@ func (r *run) reroll(chosen []int) {
 // explode adds a die for each chosen one, and for those that were added, each
 // of them once.
 func (r *run) explode(i int, op operation) {
-	var done []int
+	from := r.picks // what this operator has exploded is marked by a later pick
 	for {
 		again := false
 		for _, k := range r.pick(i, op) {
-			if !slices.Contains(done, k) {
-				done = append(done, k)
+			if r.terms[k].burst <= from {
+				r.terms[k].burst = r.picks
 				r.terms[k].marks |= exploded
 				r.another(i, added)
 				again = true
@@ -249,10 +252,12 @@ func (r *run) bound(i int, op operation) {
 // the selectors name it.
 func (r *run) pick(i int, op operation) []int {
 	var chosen []int
+	r.picks++
 	for _, s := range op.picks {
-		r.picked = r.kept(i, r.picked[:0])
-		for _, k := range r.matching(r.picked, s) {
-			if !slices.Contains(chosen, k) {
+		r.members = r.kept(i, r.members[:0])
+		for _, k := range r.matching(r.members, s) {
+			if t := &r.terms[k]; t.picked != r.picks {
+				t.picked = r.picks
 				chosen = append(chosen, k)
 			}
 		}
@@ -334,8 +339,8 @@ func (r *run) crit(i int) string {
 				continue
 			}
 		case isDice:
-			r.picked = r.kept(i, r.picked[:0])
-			if t.node.(*dice).faces == 20 && len(r.picked) == 1 {
+			r.members = r.kept(i, r.members[:0])
+			if t.node.(*dice).faces == 20 && len(r.members) == 1 {
 				switch r.total(i) {
 				case 1:
 					return "fail"

@@ -123,9 +123,10 @@ func TestEveryCaseHasItsExactMinimumMaximumAndMean(t *testing.T) {
 			t.Fatalf("%q: bad mean", row)
 		}
 		want, _ := exact.Float64()
-		got, tolerance := spread{}, 1e-9
+		var got spread
+		tolerance := 1e-9
 		if estimated {
-			got, tolerance = sample(t, e, 100_000), 0.05
+			got, tolerance = sample(t, e, 20_000), 0.1
 		} else {
 			got = enumerate(t, e)
 		}
@@ -154,12 +155,20 @@ func TestEveryRefusalHasItsClassColumnAndHint(t *testing.T) {
 	}
 }
 
+// classOf is the class of an [*Error], "" for anything else.
+func classOf(err error) Class {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Class
+	}
+	return ""
+}
+
 func TestNestingEndsAtTheLimit(t *testing.T) {
 	deep := func(n int) string { return strings.Repeat("(", n) + "1" + strings.Repeat(")", n) }
 	if _, err := Parse(deep(MaxNesting)); err != nil {
 		t.Errorf("%d brackets: %v", MaxNesting, err)
 	}
-	if _, err := Parse(deep(MaxNesting + 1)); err == nil || err.(*Error).Class != Limit {
+	if _, err := Parse(deep(MaxNesting + 1)); classOf(err) != Limit {
 		t.Errorf("%d brackets: got %v, want a limit", MaxNesting+1, err)
 	}
 }
@@ -169,7 +178,7 @@ func TestLengthEndsAtTheLimit(t *testing.T) {
 	if _, err := Parse(long(MaxLength)); err != nil {
 		t.Errorf("%d characters: %v", MaxLength, err)
 	}
-	if _, err := Parse(long(MaxLength + 1)); err == nil || err.(*Error).Class != Limit {
+	if _, err := Parse(long(MaxLength + 1)); classOf(err) != Limit {
 		t.Errorf("%d characters: got %v, want a limit", MaxLength+1, err)
 	}
 }
@@ -193,7 +202,7 @@ func TestExplosionsAddDiceUntilNoneMatches(t *testing.T) {
 			t.Errorf("%s: %v", expr, err)
 			continue
 		}
-		if got := sample(t, e, 200_000).mean; math.Abs(got-want) > 0.05 {
+		if got := sample(t, e, 40_000).mean; math.Abs(got-want) > 0.1 {
 			t.Errorf("%s: mean %.3f, want %.3f", expr, got, want)
 		}
 	}
@@ -366,7 +375,7 @@ func FuzzRoll(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got, err := NewSeeded(1).Roll(s, WithAdvantage)
-		if e, ok := err.(*Error); err != nil && (!ok || e.Column < 1 || e.Message == "") {
+		if e, ok := errors.AsType[*Error](err); err != nil && (!ok || e.Column < 1 || e.Message == "") {
 			t.Fatalf("%q: %#v", s, err)
 		}
 		if err != nil {

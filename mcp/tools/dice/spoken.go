@@ -242,7 +242,7 @@ func count(rest []string, words ...string) int {
 
 // keep understands "keep the highest three" and "drop the lowest".
 func (s *speech) keep() bool {
-	op := ""
+	var op string
 	switch s.word(0) {
 	case "keep", "keeping", "take", "taking":
 		op = "k"

@@ -13,6 +13,8 @@ const (
 	maxQuery   = 400 // characters
 	maxTerms   = 40
 	maxResults = 20
+	// maxWindow is the longest name in words: "getting into and out of armor".
+	maxWindow = 6
 )
 
 // fields weigh where a word was found. People ask with the words of asks and
@@ -43,6 +45,7 @@ type called struct {
 	name    string
 	joined  string
 	heard   string
+	bare    string  // joined without stop words
 	letters uint32  // which letters occur, to rule most names out quickly
 	says    float64 // how much the name tells: 0.4 for common words, up to 1.6
 	// primary names are the entry's own, not an alias.
@@ -157,7 +160,7 @@ func (ix *index) call(i int, name string, primary bool) {
 	if len(joined) < 2 {
 		return
 	}
-	c := called{i, name, joined, sound(joined), letterSet(joined), ix.says(name), primary}
+	c := called{i, name, joined, sound(joined), withoutSmallWords(words), letterSet(joined), ix.says(name), primary}
 	if !slices.ContainsFunc(ix.exact[joined], func(o called) bool { return o.entry == i }) {
 		ix.exact[joined] = append(ix.exact[joined], c)
 		if c.heard != "" {
@@ -226,8 +229,9 @@ type match struct {
 // heard as one word, "counter spell" too. Of overlapping names the longer and
 // better one counts: in "un canny dodge" nobody dodges.
 func (s *search) byName() {
+	whole := s.meaning(0, len(s.words))
 	for from := range s.words {
-		for n := 1; n <= 5 && from+n <= len(s.words); n++ {
+		for n := 1; n <= maxWindow && from+n <= len(s.words); n++ {
 			window := s.words[from : from+n]
 			joined := strings.Join(window, "")
 			if len(joined) < 3 || len(joined) > 30 || n == 1 && stopWords[joined] {
@@ -235,11 +239,17 @@ func (s *search) byName() {
 			}
 			if exact := s.ix.exact[joined]; len(exact) > 0 {
 				for _, c := range exact {
-					s.heard = append(s.heard, match{c, from, from + n, 1})
+					like := 1.0
+					if s.meaning(from, from+n) == whole && n < 4 {
+						like = 1.15 // the question is nothing but the name
+					}
+					s.heard = append(s.heard, match{c, from, from + n, like})
 				}
 				continue
 			}
-			if !stopWords[window[0]] || !s.known(window[n-1]) {
+			// A name may be heard to end in a small word ("hold purse on"), but of
+			// two words neither is small: "healing work" is no spell.
+			if !stopWords[window[0]] && (n > 2 || !stopWords[window[n-1]]) || slices.ContainsFunc(window, func(w string) bool { return !s.known(w) }) {
 				s.alike(joined, from, from+n)
 			}
 		}
@@ -263,7 +273,7 @@ func (s *search) byName() {
 			covered[i] = max(covered[i], m.weight())
 		}
 		if !m.primary {
-			credit *= 0.9
+			credit *= 0.85
 		}
 		s.named[m.entry] = max(s.named[m.entry], credit)
 	}
@@ -272,6 +282,17 @@ func (s *search) byName() {
 
 // credit is what hearing the name is worth.
 func (m match) credit() float64 { return m.like * m.like * m.says }
+
+// meaning counts the words from to to that are no stop words.
+func (s *search) meaning(from, to int) int {
+	n := 0
+	for _, w := range s.words[from:to] {
+		if !stopWords[w] {
+			n++
+		}
+	}
+	return n
+}
 
 // weight decides between names heard in the same words: the longer one.
 func (m match) weight() float64 { return m.credit() * (1 + float64(len(m.joined))/12) }
@@ -301,8 +322,13 @@ func (s *search) known(w string) bool { return stopWords[w] || len(s.ix.postings
 // something need a closer likeness than those that recognition has visibly
 // broken.
 func (s *search) alike(joined string, from, to int) {
-	if len(joined) < 5 {
-		return // short words sound like everything
+	// Short words sound like everything, unless they are none at all.
+	shortest := 5
+	if to-from == 1 && !s.known(joined) {
+		shortest = 4
+	}
+	if len(joined) < shortest {
+		return
 	}
 	heard := sound(joined)
 	if heard == "" {
@@ -326,15 +352,36 @@ func (s *search) alike(joined string, from, to int) {
 	set := letterSet(joined)
 	for _, first := range firsts(heard[0]) {
 		for _, c := range s.ix.names[first] {
-			if len(c.joined) < 5 || len(c.heard)-len(heard) > 2 || len(heard)-len(c.heard) > 2 ||
+			if len(c.joined) < shortest || len(c.heard)-len(heard) > 2 || len(heard)-len(c.heard) > 2 ||
 				bits.OnesCount32(set^c.letters) > 2+len(joined)/3 {
 				continue
 			}
-			if like := similarity(joined, c.joined, heard, c.heard); like >= floor {
+			if like := similarity(joined, c.joined, heard, c.heard); like >= floor && alikeWithoutSmallWords(s.words[from:to], c) {
 				s.heard = append(s.heard, match{c, from, to, like})
 			}
 		}
 	}
+}
+
+// alikeWithoutSmallWords keeps "talk to the mayor" from being heard as "talk to
+// the dead" for the words that they share by accident.
+func alikeWithoutSmallWords(window []string, c called) bool {
+	if c.bare == c.joined {
+		return true
+	}
+	bare := withoutSmallWords(window)
+	return similarity(bare, c.bare, sound(bare), sound(c.bare)) >= 0.6
+}
+
+// withoutSmallWords joins the words that mean something.
+func withoutSmallWords(words []string) string {
+	var b strings.Builder
+	for _, w := range words {
+		if !stopWords[w] {
+			b.WriteString(w)
+		}
+	}
+	return b.String()
 }
 
 // letterSet has a bit for each letter that occurs.
