@@ -273,6 +273,23 @@ func TestWrongTokenIsOneSentenceThatNamesTheFix(t *testing.T) {
 	}
 }
 
+func TestCheckNamesWhatIsWrongBeforehand(t *testing.T) {
+	d, _ := running(t, Options{})
+	for _, tc := range []struct {
+		token, guild, want string
+	}{
+		{token, discordtest.Guild, "The Table"}, {token, "", "every server"}, {"another", "", "Bot page"}, {token, "12345", "not in that server"},
+	} {
+		note, err := Check(t.Context(), Options{Token: secret.New(tc.token), Guild: tc.guild, HTTP: d.Client(), Data: t.TempDir()})
+		if err != nil {
+			note = err.Error()
+		}
+		if !strings.Contains(note, tc.want) {
+			t.Errorf("token %s, server %q: %q, want it to mention %q", tc.token, tc.guild, note, tc.want)
+		}
+	}
+}
+
 func TestLoginsOfADayAreLimited(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "logins.json")
 	for n := range maxLogins {

@@ -31,6 +31,7 @@ func commands() []command {
 		{"run", "[flags]", "play on Discord, in voice channels", runBot},
 		{"say", "[flags] TEXT", "say one thing to an NPC and hear its answer", say},
 		{"check", "[CAMPAIGN...]", "tell everything that is wrong in configuration and campaigns", check},
+		{"doctor", "[flags]", "look for whatever would go wrong later", doctor},
 		{"schema", "", "print the JSON Schema of campaign files, for editors", schema},
 		{"roll", "EXPR", "roll dice, as written or as said", roll},
 		{"memory", "COMMAND", "search, show, move and erase what is remembered", runMemory},

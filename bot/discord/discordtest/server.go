@@ -144,6 +144,19 @@ func (s *Server) routes() http.Handler {
 	api("GET /gateway", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, map[string]string{"url": "ws" + strings.TrimPrefix(s.http.URL, "http") + "/socket/"})
 	})
+	api("GET /gateway/bot", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, map[string]any{
+			"url": "ws" + strings.TrimPrefix(s.http.URL, "http") + "/socket/", "shards": 1,
+			"session_start_limit": map[string]int{"total": 1000, "remaining": 999, "reset_after": 1000, "max_concurrency": 1},
+		})
+	})
+	api("GET /guilds/{guild}", func(w http.ResponseWriter, r *http.Request) {
+		if r.PathValue("guild") != Guild {
+			refuse(w, http.StatusForbidden, 50001, "Missing Access")
+			return
+		}
+		answer(w, map[string]any{"id": Guild, "name": "The Table"})
+	})
 	api("GET /users/@me", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.self()) })
 	api("PUT /applications/{app}/commands", s.register)
 	api("PUT /applications/{app}/guilds/{guild}/commands", s.register)
