@@ -9,7 +9,7 @@ import (
 // describe says up to two things about an entity that fit the question best and
 // were not said yet.
 func (t *turn) describe(e *Known, u understanding) string {
-	about := t.tongue.content(e.Name)
+	about := t.lore.content(e.Name)
 	var asked []string
 	for _, w := range slices.Concat(u.topic.words, u.words) {
 		if !slices.Contains(about, w) {
@@ -34,7 +34,7 @@ func (t *turn) describe(e *Known, u understanding) string {
 			return
 		}
 		s := statement{text: text, score: score, bond: bond}
-		words := t.tongue.content(text)
+		words := t.lore.content(text)
 		for _, w := range asked {
 			switch {
 			case slices.Contains(words, w):
@@ -80,9 +80,9 @@ func (t *turn) stale(text string) bool {
 	if slices.Contains(t.used, text) || t.justSaid(text) {
 		return true
 	}
-	words := t.tongue.content(text)
+	words := t.lore.content(text)
 	for _, u := range t.used[max(0, len(t.used)-12):] {
-		before, same := t.tongue.content(u), 0
+		before, same := t.lore.content(u), 0
 		for _, w := range words {
 			if slices.Contains(before, w) {
 				same++

@@ -30,7 +30,7 @@ var english = &tongue{
 		really ever never again still even yet us one thing things stuff bit little kind sort mean maybe perhaps sure
 		good day evening morning afternoon night's friend sir madam lady master excuse pardon around tonight today actually
 		tomorrow yesterday exactly down back seen met find heard hear recommend offer happened happen happening happens
-		through while because thank thanks cheers till until long ago often first last time times away wonder wondering curious nice lovely owe place
+		through while because thank thanks cheers until long ago often first last time times away wonder wondering curious nice lovely owe place
 		idea word words course quite rather almost always sometimes everything else special speak speaking`),
 	like: groups(stem,
 		"pot cook menu food eat meal supper dinner lunch breakfast stew soup kitchen hungry dish serve hunger feed bite cooking starving starve",

@@ -70,7 +70,7 @@ func (t *turn) understand() understanding {
 	g := t.tongue
 	u := understanding{plain: t.withoutNames(plain(t.heard))}
 	u.question = g.isQuestion(t.heard, u.plain)
-	u.words = g.content(u.plain)
+	u.words = t.lore.content(u.plain)
 	u.where = has(u.plain, g.wants["where"])
 	u.last = has(u.plain, g.wants["last"])
 	u.topic = t.subject(u)
@@ -230,7 +230,7 @@ func (t *turn) asksRule(u *understanding) bool {
 		// "what does hex do" asks for a rule unless hex is somebody.
 		rest, ok := after(u.plain, []string{"what does"})
 		does := ok && (strings.HasSuffix(u.plain, " do ") || strings.HasSuffix(u.plain, " spell do "))
-		return does && t.lore.entity(g.content(rest)) == nil && !t.pointsBack(*u, nil, false) && len(strings.Fields(rest)) <= 5
+		return does && t.lore.entity(t.lore.content(rest)) == nil && !t.pointsBack(*u, nil, false) && len(strings.Fields(rest)) <= 5
 	}
 	framed := has(u.plain, g.ruleFrames)
 	return strong && (u.question || framed) || weak && framed

@@ -8,7 +8,10 @@ import (
 
 // A library is a persona's knowledge, made ready for looking things up.
 type library struct {
-	tongue  *tongue
+	tongue *tongue
+	// names are words that say nothing as a rule and are somebody's name here: Will,
+	// Till, Hope.
+	names   map[string]bool
 	lore    []shelf
 	world   []shelf
 	persona Persona
@@ -26,7 +29,12 @@ type shelf struct {
 }
 
 func newLibrary(p Persona, t *tongue) *library {
-	l := &library{tongue: t, persona: p, weight: map[string]float64{}}
+	l := &library{tongue: t, persona: p, weight: map[string]float64{}, names: map[string]bool{}}
+	for _, e := range p.World {
+		if e.Kind == "npc" || e.Kind == "player" {
+			l.learn(append([]string{e.Name}, e.Aliases...))
+		}
+	}
 	in := map[string]int{}
 	add := func(s shelf) shelf {
 		seen := map[string]bool{}
@@ -42,9 +50,9 @@ func newLibrary(p Persona, t *tongue) *library {
 	}
 	for i := range p.Knowledge {
 		k := &p.Knowledge[i]
-		s := shelf{lore: k, text: t.content(k.Text)}
+		s := shelf{lore: k, text: l.content(k.Text)}
 		for _, a := range k.About {
-			if words := t.content(a); len(words) > 0 {
+			if words := l.content(a); len(words) > 0 {
 				s.about = append(s.about, words)
 			}
 		}
@@ -53,9 +61,9 @@ func newLibrary(p Persona, t *tongue) *library {
 	defer l.connect()
 	for i := range p.World {
 		e := &p.World[i]
-		s := shelf{known: e, text: t.content(e.Text + " " + strings.Join(e.Facts, " "))}
+		s := shelf{known: e, text: l.content(e.Text + " " + strings.Join(e.Facts, " "))}
 		for _, name := range append([]string{e.Name}, e.Aliases...) {
-			if words := t.content(name); len(words) > 0 {
+			if words := l.content(name); len(words) > 0 {
 				s.about = append(s.about, words)
 			}
 		}
@@ -68,6 +76,18 @@ func newLibrary(p Persona, t *tongue) *library {
 	l.usual = math.Log(1 + n)
 	return l
 }
+
+// learn keeps the words of phrases that would have none left without them.
+func (l *library) learn(phrases []string) {
+	for _, phrase := range phrases {
+		if words := strings.Fields(plain(phrase)); len(l.tongue.content(phrase, nil)) == 0 && len(words) == 1 && len(words[0]) > 2 {
+			l.names[words[0]] = true
+		}
+	}
+}
+
+// content is the stems of a text's words that say what it is about.
+func (l *library) content(text string) []string { return l.tongue.content(text, l.names) }
 
 // connect finds the entity that each piece of lore is about: the one whose name
 // stands first among the words that bring it up.
@@ -222,7 +242,7 @@ func (l *library) entity(question []string) *Known {
 // the entity's names that the question has.
 func (l *library) covers(s *shelf, e *Known, question []string) bool {
 	for _, name := range append([]string{e.Name}, e.Aliases...) {
-		words := l.tongue.content(name)
+		words := l.content(name)
 		if len(words) == 0 || !allIn(words, question) {
 			continue
 		}

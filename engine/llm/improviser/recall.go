@@ -87,16 +87,16 @@ func (t *turn) fromLore(words []string, about *Known, bold boldness, where bool)
 	// The sentence that fits best, if it was not the last thing repeated.
 	all := sentences(text)
 	fit := func(s string) (n int) {
-		for _, w := range t.tongue.content(s) {
+		for _, w := range t.lore.content(s) {
 			if slices.ContainsFunc(words, func(x string) bool { return x == w || t.tongue.related(x, w) }) {
 				n++
 			}
 		}
 		return n
 	}
-	short := all[0]
-	for _, s := range all[1:] {
-		if fit(s) > fit(short) {
+	short := ""
+	for _, s := range all {
+		if short == "" || !strings.HasSuffix(s, "?") && (fit(s) > fit(short) || strings.HasSuffix(short, "?")) {
 			short = s
 		}
 	}
@@ -110,7 +110,7 @@ func (t *turn) fromLore(words []string, about *Known, bold boldness, where bool)
 // about notes what the talk is about now.
 func (t *turn) about(s *shelf) {
 	if s.known != nil {
-		t.topic = topic{name: s.known.Name, words: t.tongue.content(s.known.Name), entity: s.known, introduced: true}
+		t.topic = topic{name: s.known.Name, words: t.lore.content(s.known.Name), entity: s.known, introduced: true}
 	}
 }
 
@@ -157,7 +157,7 @@ func (t *turn) price(u understanding) string {
 	}
 	for _, e := range t.persona.World {
 		for key, value := range e.Attributes {
-			if words := t.tongue.content(key); len(words) == 1 && slices.Contains(u.words, words[0]) {
+			if words := t.lore.content(key); len(words) == 1 && slices.Contains(u.words, words[0]) {
 				return sentenceCase(key + " " + t.tongue.is + " " + value)
 			}
 		}
@@ -181,7 +181,7 @@ func (t *turn) ownLife(u understanding) string {
 	best, score := "", 0
 	for _, s := range sentences(t.persona.Background) {
 		n := 1 // any of it answers a question about itself
-		for _, w := range t.tongue.content(s) {
+		for _, w := range t.lore.content(s) {
 			if slices.Contains(u.words, w) || slices.ContainsFunc(u.words, func(x string) bool { return t.tongue.related(x, w) }) {
 				n++
 			}

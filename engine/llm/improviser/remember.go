@@ -11,7 +11,7 @@ import (
 // fromPast finds what was said before about the topic in the talk itself; asked
 // about nothing in particular it names what was talked about.
 func (t *turn) fromPast(u understanding) string {
-	words := t.tongue.content(strings.Join(t.tongue.bare(u), " "))
+	words := t.lore.content(strings.Join(t.tongue.bare(u), " "))
 	if len(words) == 0 {
 		var lines []string
 		for _, msg := range t.past {
@@ -29,7 +29,7 @@ func (t *turn) fromPast(u understanding) string {
 		}
 		_, line := lastParagraph(msg)
 		score := 0
-		for _, w := range t.tongue.content(line) {
+		for _, w := range t.lore.content(line) {
 			if slices.Contains(words, w) {
 				score += 2
 			}
@@ -60,7 +60,7 @@ func (t *turn) topicsLeft() string {
 		if t.isSelf(topic{entity: e}) {
 			continue
 		}
-		words := t.tongue.content(e.Name)
+		words := t.lore.content(e.Name)
 		if slices.ContainsFunc(t.fitting(words, e, boldly, false), func(f find) bool { return !slices.Contains(t.used, f.shelf.lore.Text) }) {
 			names = append(names, e.Name)
 		}
@@ -83,7 +83,7 @@ func (t *turn) enumerate(names []string) string {
 func (t *turn) topicsOf(lines []string) string {
 	var names []string
 	for i := len(lines) - 1; i >= 0 && len(names) < 3; i-- {
-		e := t.lore.entity(t.tongue.content(lines[i]))
+		e := t.lore.entity(t.lore.content(lines[i]))
 		if e != nil && !slices.Contains(names, e.Name) && !t.isSelf(topic{entity: e}) {
 			names = append(names, e.Name)
 		}
@@ -136,7 +136,7 @@ func inside(s string, g *tongue) string {
 // withoutVocative takes off the name with which a line called somebody.
 func (t *turn) withoutVocative(line string) string {
 	name, rest, ok := strings.Cut(line, ", ")
-	if words := t.tongue.content(name); ok && len(strings.Fields(name)) <= 3 && len(words) > 0 {
+	if words := t.lore.content(name); ok && len(strings.Fields(name)) <= 3 && len(words) > 0 {
 		if t.isSelf(topic{words: words}) || t.lore.entity(words) != nil {
 			return sentenceCase(rest)
 		}

@@ -82,7 +82,7 @@ func decode(text string) (v any, failed bool) {
 // afterFailure answers without the tool if the NPC can, and else owns up.
 func (t *turn) afterFailure(tool string, u understanding) string {
 	if tool == "query_entities" || strings.HasPrefix(tool, "search_") && u.intent == wantsMemory {
-		if told := cmp.Or(t.fromPast(u), t.recall(u, boldly)); told != "" {
+		if told := first(func() string { return t.fromPast(u) }, t.recalling(u, boldly)); told != "" {
 			return told
 		}
 		return t.unknown(u)
@@ -209,7 +209,7 @@ func (t *turn) entities(v any, u understanding) string {
 		known = append(known, readEntity(one))
 	}
 	if len(known) == 0 {
-		return cmp.Or(t.recall(u, boldly), t.unknown(u))
+		return first(t.recalling(u, boldly), func() string { return t.unknown(u) })
 	}
 	e := known[0]
 	for _, k := range known {
@@ -217,7 +217,7 @@ func (t *turn) entities(v any, u understanding) string {
 			e = k
 		}
 	}
-	u.topic = topic{name: e.Name, words: t.tongue.content(e.Name), entity: t.lore.called(e.ID)}
+	u.topic = topic{name: e.Name, words: t.lore.content(e.Name), entity: t.lore.called(e.ID)}
 	if u.topic.entity == nil {
 		u.topic.entity = &e
 	}
@@ -299,7 +299,7 @@ func (t *turn) remembered(v any, u understanding) string {
 		if m.line == "" || strings.TrimSpace(plain(m.line)) == strings.TrimSpace(plain(t.heard)) {
 			continue
 		}
-		for _, w := range t.tongue.content(m.line) {
+		for _, w := range t.lore.content(m.line) {
 			if slices.Contains(u.words, w) {
 				m.score++
 			}
@@ -312,7 +312,7 @@ func (t *turn) remembered(v any, u understanding) string {
 				return strings.TrimSpace(t.line("memory", nil) + " " + t.inOwnMouth(speakable(s, 2)))
 			}
 		}
-		return cmp.Or(t.fromPast(u), t.recall(u, boldly), t.line("memory_unknown", nil))
+		return first(func() string { return t.fromPast(u) }, t.recalling(u, boldly), t.saying("memory_unknown", nil))
 	}
 	if len(t.tongue.bare(u)) == 0 && len(all) > 1 { // what was it all about
 		var texts []string
@@ -351,14 +351,14 @@ func asText(v any) string {
 // anything tells the result of a tool that the improviser does not know.
 func (t *turn) anything(v any, raw string) string {
 	if s, ok := v.(string); ok {
-		return cmp.Or(speakable(s, 2), t.line("failed", nil))
+		return first(func() string { return speakable(s, 2) }, t.saying("failed", nil))
 	}
 	if s := text(v, "say", "text", "result", "summary", "answer", "message", "description"); s != "" {
 		return speakable(s, 2)
 	}
 	m, ok := v.(map[string]any)
 	if !ok {
-		return cmp.Or(speakable(raw, 1), t.line("failed", nil))
+		return first(func() string { return speakable(raw, 1) }, t.saying("failed", nil))
 	}
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(m)) {

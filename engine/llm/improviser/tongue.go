@@ -44,11 +44,12 @@ func tongueFor(language string) *tongue {
 	return english
 }
 
-// content is the stems of a text's words that say what it is about.
-func (t *tongue) content(text string) []string {
+// content is the stems of a text's words that say what it is about: all but those
+// that say nothing, unless they are names.
+func (t *tongue) content(text string, names map[string]bool) []string {
 	var out []string
 	for w := range strings.FieldsSeq(plain(text)) {
-		if t.stop[w] {
+		if t.stop[w] && !names[w] {
 			continue
 		}
 		if s := t.stem(w); !slices.Contains(out, s) {

@@ -131,11 +131,11 @@ func (t *turn) drawing(u understanding) []engine.Call {
 		return nil
 	}
 	tables := enumOf(t.request.Tools[i].Schema, "table")
-	words := t.tongue.content(u.plain)
+	words := t.lore.content(u.plain)
 	best, most := "", 0
 	for _, name := range tables {
 		same := 0
-		for _, w := range t.tongue.content(strings.NewReplacer("_", " ", "-", " ").Replace(name)) {
+		for _, w := range t.lore.content(strings.NewReplacer("_", " ", "-", " ").Replace(name)) {
 			if slices.ContainsFunc(words, func(x string) bool { return alike(x, w) || t.tongue.related(x, w) }) {
 				same++
 			}
@@ -164,7 +164,7 @@ func (t *turn) foreign(u understanding) []engine.Call {
 			continue
 		}
 		_, name, _ := strings.Cut(tool.Name, "__")
-		words := t.tongue.content(strings.NewReplacer("_", " ", "-", " ").Replace(name))
+		words := t.lore.content(strings.NewReplacer("_", " ", "-", " ").Replace(name))
 		if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(u.words, w) }) {
 			return t.call(tool.Name, wishes{"query": t.asked(u)})
 		}

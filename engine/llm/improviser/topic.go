@@ -61,7 +61,7 @@ func (t *turn) subject(u understanding) topic {
 	} else {
 		head = u.plain
 	}
-	words := g.content(head)
+	words := t.lore.content(head)
 	if introduced && len(words) == 0 {
 		words = u.words
 	}
@@ -145,9 +145,9 @@ func (t *turn) lastTopic(line string) topic {
 	const back = 8 // messages; what is longer ago is not "it" any more
 	for i := len(t.past) - 1; i >= max(0, len(t.past)-back); i-- {
 		_, said := lastParagraph(t.past[i])
-		e := t.lore.entity(t.tongue.content(t.withoutVocative(said)))
+		e := t.lore.entity(t.lore.content(t.withoutVocative(said)))
 		if e != nil && t.fits(line, e) && !t.isSelf(topic{entity: e}) {
-			return topic{name: e.Name, words: t.tongue.content(e.Name), entity: e, introduced: true}
+			return topic{name: e.Name, words: t.lore.content(e.Name), entity: e, introduced: true}
 		}
 	}
 	return topic{}

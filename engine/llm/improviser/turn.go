@@ -1,7 +1,6 @@
 package improviser
 
 import (
-	"cmp"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -47,11 +46,11 @@ func (t *turn) tell(u understanding) string {
 		if t.offered("roll_table") >= 0 {
 			return t.line("unknown", nil) // there is no such table
 		}
-		return cmp.Or(t.recall(u, boldly), t.line("no_dice", nil))
+		return first(t.recalling(u, boldly), t.saying("no_dice", nil))
 	case wantsRule:
-		return cmp.Or(t.recall(u, surely), t.line("rule_unknown", nil))
+		return first(t.recalling(u, surely), t.saying("rule_unknown", nil))
 	case wantsMemory:
-		return cmp.Or(t.fromPast(u), t.recall(u, boldly), t.line("memory_unknown", nil))
+		return first(func() string { return t.fromPast(u) }, t.recalling(u, boldly), t.saying("memory_unknown", nil))
 	case wantsSelf:
 		return t.line("self", map[string]string{"self": t.self()})
 	case wantsPlayer:
@@ -65,29 +64,29 @@ func (t *turn) tell(u understanding) string {
 		if t.isSelf(u.topic) {
 			return t.line("self", map[string]string{"self": t.self()})
 		}
-		return cmp.Or(t.recall(u, boldly), t.unknown(u))
+		return first(t.recalling(u, boldly), func() string { return t.unknown(u) })
 	case wantsPrices:
-		return cmp.Or(t.price(u), t.recall(u, boldly), t.line("prices", nil))
+		return first(func() string { return t.price(u) }, t.recalling(u, boldly), t.saying("prices", nil))
 	case wantsOrder:
 		if len(t.persona.Lines["order"]) > 0 {
 			return t.line("order", nil)
 		}
-		return cmp.Or(t.recall(u, boldly), t.line("order", nil))
+		return first(t.recalling(u, boldly), t.saying("order", nil))
 	case wantsAnswer:
 		if strings.HasPrefix(u.plain, " "+t.tongue.areYou+" ") {
-			return cmp.Or(t.ownLife(u), t.line("self", map[string]string{"self": t.self()}))
+			return first(func() string { return t.ownLife(u) }, t.saying("self", map[string]string{"self": t.self()}))
 		}
-		return cmp.Or(t.ownLife(u), t.unknown(u))
+		return first(func() string { return t.ownLife(u) }, func() string { return t.unknown(u) })
 	case wantsHelp:
 		if topics := t.topicsLeft(); topics != "" {
 			return t.line("help", map[string]string{"topics": topics})
 		}
 		return t.line("more", nil)
 	case wantsChat:
-		return cmp.Or(t.recall(u, surely), t.line("smalltalk", nil))
+		return first(t.recalling(u, surely), t.saying("smalltalk", nil))
 	case wantsJoke:
 		if len(t.persona.Lines["joke"]) == 0 {
-			return cmp.Or(t.recall(u, boldly), t.line("joke", nil))
+			return first(t.recalling(u, boldly), t.saying("joke", nil))
 		}
 	case wantsGreeting:
 		if t.greeted() {
@@ -95,6 +94,25 @@ func (t *turn) tell(u understanding) string {
 		}
 	}
 	return t.line(string(u.intent), nil)
+}
+
+// first is the first text that is not empty. The rest are not even made, since
+// a line that was chosen counts as said.
+func first(texts ...func() string) string {
+	for _, text := range texts {
+		if s := text(); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func (t *turn) recalling(u understanding, bold boldness) func() string {
+	return func() string { return t.recall(u, bold) }
+}
+
+func (t *turn) saying(occasion string, values map[string]string) func() string {
+	return func() string { return t.line(occasion, values) }
 }
 
 // greeted reports whether this player has been greeted lately.
@@ -124,7 +142,7 @@ func (t *turn) isSelf(s topic) bool {
 		return s.entity.Name != "" && strings.EqualFold(s.entity.Name, t.persona.Name)
 	}
 	for _, n := range append([]string{t.persona.Name}, t.persona.Aliases...) {
-		if words := t.tongue.content(n); len(words) > 0 && len(s.words) > 0 && allIn(s.words, words) && allIn(words, s.words) {
+		if words := t.lore.content(n); len(words) > 0 && len(s.words) > 0 && allIn(s.words, words) && allIn(words, s.words) {
 			return true
 		}
 	}
@@ -263,9 +281,9 @@ func (t *turn) playerName() string {
 // the world, from tools and from the talk; what the NPC's own file lets it say,
 // its author has weighed.
 func (t *turn) tells(text string) bool {
-	said := t.tongue.content(text)
+	said := t.lore.content(text)
 	for _, secret := range t.persona.Secrets {
-		words, same := t.tongue.content(secret), 0
+		words, same := t.lore.content(secret), 0
 		for _, w := range words {
 			if slices.Contains(said, w) {
 				same++
