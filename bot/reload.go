@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 
 	"github.com/glyphoxa/glyphoxa/campaigns"
@@ -69,6 +70,9 @@ func (t *Table) deal() {
 			card = old[i]
 		}
 		card.Name, card.Role, card.Ceiling, card.Tools = ch.Name, ch.Role, ch.Tier, ch.Tools
+		if card.Portrait = ""; ch.Portrait != "" {
+			card.Portrait = "/portraits/" + (&url.URL{Path: ch.Portrait}).EscapedPath()
+		}
 		t.cards = append(t.cards, card)
 		t.showCard(&card)
 	}

@@ -102,7 +102,11 @@ func able[T any](do func(context.Context, T, form) error) func(context.Context, 
 // back as events, to everybody.
 func (c *Console) act(w http.ResponseWriter, r *http.Request) {
 	s := who(r)
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	limit := int64(maxBody)
+	if name := r.PathValue("action"); s.role == DM && (name == "check" || name == "write") {
+		limit = maxDraft
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, limit)
 	if err := r.ParseForm(); err != nil {
 		c.refuse(w, r, http.StatusRequestEntityTooLarge, fmt.Errorf("that is too much at once: at most %d characters", maxText))
 		return
@@ -117,8 +121,12 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := r.PathValue("action")
-	if name == "invite" {
-		c.invite(w, r, s)
+	if answer := c.answering(name); answer != nil {
+		if s.role != DM {
+			c.refuse(w, r, http.StatusForbidden, errors.New("only the game master may do this"))
+			return
+		}
+		answer(w, r)
 		return
 	}
 	a, ok := actions[name]
@@ -166,12 +174,21 @@ func words(s string) (string, error) {
 	return s, nil
 }
 
-// invite makes a login link and shows it to the DM, once.
-func (c *Console) invite(w http.ResponseWriter, r *http.Request, s *session) {
-	if s.role != DM {
-		c.refuse(w, r, http.StatusForbidden, errors.New("only the game master invites"))
-		return
+// answering are the DM's actions that answer with a piece of page.
+func (c *Console) answering(name string) http.HandlerFunc {
+	switch {
+	case name == "invite":
+		return c.invite
+	case name == "check" && c.manuscript != nil:
+		return func(w http.ResponseWriter, r *http.Request) { c.draft(w, r, false) }
+	case name == "write" && c.manuscript != nil:
+		return func(w http.ResponseWriter, r *http.Request) { c.draft(w, r, true) }
 	}
+	return nil
+}
+
+// invite makes a login link and shows it to the DM, once.
+func (c *Console) invite(w http.ResponseWriter, r *http.Request) {
 	role, err := parseRole(r.PostForm.Get("role"))
 	if err != nil {
 		c.refuse(w, r, http.StatusUnprocessableEntity, err)

@@ -55,6 +55,8 @@ type Options struct {
 	Archive *bot.Archive
 	// Workshop opens the page Tools. Nil leaves it out.
 	Workshop *bot.Workshop
+	// Manuscript opens the page Campaign and serves portraits. Nil leaves both out.
+	Manuscript *bot.Manuscript
 	// DM is who the game master is until another name is typed. A zero Person is
 	// called "DM".
 	DM bot.Person
@@ -63,13 +65,14 @@ type Options struct {
 // A Console serves one table. It is an [http.Handler] for a whole server: its
 // paths begin at the root.
 type Console struct {
-	table    Table
-	archive  *bot.Archive
-	workshop *bot.Workshop
-	log      *slog.Logger
-	hosts    []string
-	dm       bot.Person
-	serve    http.Handler
+	table      Table
+	archive    *bot.Archive
+	workshop   *bot.Workshop
+	manuscript *bot.Manuscript
+	log        *slog.Logger
+	hosts      []string
+	dm         bot.Person
+	serve      http.Handler
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelCauseFunc
@@ -82,7 +85,7 @@ type Console struct {
 
 // New makes a console for t.
 func New(t Table, o Options) *Console {
-	c := &Console{table: t, archive: o.Archive, workshop: o.Workshop, log: o.Log, hosts: append([]string(nil), o.Hosts...), dm: o.DM, opened: time.Now()}
+	c := &Console{table: t, archive: o.Archive, workshop: o.Workshop, manuscript: o.Manuscript, log: o.Log, hosts: append([]string(nil), o.Hosts...), dm: o.DM, opened: time.Now()}
 	c.log = cmp.Or(c.log, slog.New(slog.DiscardHandler))
 	c.dm.ID, c.dm.Name, c.dm.DM = cmp.Or(c.dm.ID, "dm"), cmp.Or(c.dm.Name, "DM"), true
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
@@ -117,6 +120,10 @@ func (c *Console) routes() http.Handler {
 	}
 	if c.workshop != nil {
 		mux.Handle("GET /tools", c.look(c.toolsPage))
+	}
+	if c.manuscript != nil {
+		mux.Handle("GET /campaign", c.look(c.campaignPage))
+		mux.Handle("GET /portraits/{name...}", c.only(Spectator, c.portrait))
 	}
 	mux.Handle("POST /do/{action}", c.only(Spectator, c.act))
 	return mux

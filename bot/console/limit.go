@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/glyphoxa/glyphoxa/bot"
 )
 
 const (
@@ -16,6 +18,10 @@ const (
 	maxName = 32
 	// maxBody is a form with the longest text in it, percent-encoded.
 	maxBody = 64 << 10
+
+	// maxDraft is a changed file of a campaign and the version that it was begun
+	// from, percent-encoded.
+	maxDraft = 6 * bot.MaxManuscript
 
 	// actions a browser may take at once, and each second after that.
 	actionBurst, actionRate = 20, 5

@@ -36,6 +36,9 @@ func (c *Console) places() []place {
 	if c.workshop != nil {
 		all = append(all, place{"/tools", "Tools"})
 	}
+	if c.manuscript != nil {
+		all = append(all, place{"/campaign", "Campaign"})
+	}
 	if c.archive != nil {
 		all = append(all, place{"/privacy", "Privacy"})
 	}

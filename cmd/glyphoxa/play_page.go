@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/glyphoxa/glyphoxa/bot"
 	"github.com/glyphoxa/glyphoxa/bot/console"
+	"github.com/glyphoxa/glyphoxa/campaigns"
 )
 
 // playPage serves the table as a page on loopback until ctx ends.
@@ -18,8 +20,13 @@ func playPage(ctx context.Context, s *seat, io stdio) error {
 	if err != nil {
 		return err
 	}
+	text, closeText, err := manuscript(s.cfg)
+	if err != nil {
+		return err
+	}
+	defer closeText()
 	page := console.New(s.table, console.Options{
-		Log: s.log, Archive: bot.NewArchive(s.store, s.campaign), Workshop: bot.NewWorkshop(s.host),
+		Log: s.log, Manuscript: text, Archive: bot.NewArchive(s.store, s.campaign), Workshop: bot.NewWorkshop(s.host),
 	})
 	server := &http.Server{
 		Handler: page, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
@@ -53,6 +60,20 @@ func playPage(ctx context.Context, s *seat, io stdio) error {
 		err = errors.Join(err, served)
 	}
 	return err
+}
+
+// manuscript opens the campaign's files for the page: to change if they are a
+// folder, to read if the campaign is part of the program.
+func manuscript(cfg config) (m *bot.Manuscript, done func(), err error) {
+	if !isFolder(cfg.Campaign) {
+		folder, err := campaigns.ShippedFolder(cfg.Campaign)
+		return bot.NewManuscript(folder, nil, campaignOptions(cfg)), func() {}, err
+	}
+	root, err := os.OpenRoot(cfg.Campaign)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the campaign: %w", err)
+	}
+	return bot.NewManuscript(root.FS(), root, campaignOptions(cfg)), func() { root.Close() }, nil
 }
 
 // listen opens the page's address, which must be on loopback. If it is taken, the
