@@ -193,7 +193,7 @@ type Query struct {
 // Search answers a question with the entries that fit best, the best first. It
 // returns nothing when nothing fits well enough.
 func (l *Library) Search(q Query) []Hit {
-	l.indexOnce.Do(func() { l.index = newIndex(l.entries) })
+	l.indexed()
 	text := q.Text
 	if r := []rune(text); len(r) > maxQuery {
 		text = string(r[:maxQuery])
@@ -206,6 +206,9 @@ func (l *Library) Search(q Query) []Hit {
 	s.byKind()
 	return l.best(s, q)
 }
+
+// indexed makes the index, once.
+func (l *Library) indexed() { l.indexOnce.Do(func() { l.index = newIndex(l.entries) }) }
 
 // A search is one question on its way to an answer.
 type search struct {

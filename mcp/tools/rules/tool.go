@@ -18,8 +18,10 @@ const keep = 10 * time.Minute
 const maxID = 200
 
 // Tools returns search_rules and get_rule over a library. What only the game
-// master may know is found only when no NPC asks.
+// master may know is found only when no NPC asks. The index is made here, so
+// that the first question of an evening is answered as fast as the others.
 func Tools(l *Library) []mcp.Builtin {
+	l.indexed()
 	return []mcp.Builtin{l.searchTool(), l.getTool()}
 }
 

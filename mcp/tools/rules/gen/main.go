@@ -65,11 +65,14 @@ func run(dir string, to io.Writer) error {
 	}
 	for _, s := range bits {
 		// 5e-bits knows more of damage and saves, Open5e of prices.
-		f := first[key(s.Name)]
-		maps.Copy(f, s.facts())
+		if f := first[key(s.Name)]; f != nil {
+			maps.Copy(f, s.facts())
+		}
 	}
-	for k, f := range checked2014 {
-		maps.Copy(first[k], f)
+	for k, checked := range checked2014 {
+		if f := first[k]; f != nil {
+			maps.Copy(f, checked)
+		}
 	}
 	for _, s := range now {
 		second[key(s.Fields.Name)] = s.facts()
@@ -124,7 +127,7 @@ func differences(k string, f, changed facts) facts {
 	for _, name := range reliable {
 		was, is := fmt.Sprint(f[name]), fmt.Sprint(changed[name])
 		switch {
-		case was == is, was == "24 hours" && is == "1 day":
+		case was == is, changed[name] == nil, was == "24 hours" && is == "1 day":
 			continue
 		case name == "time" && (was != "action" && is == "1 minute" || strings.HasSuffix(was, "hours") || is == "1 hour" && was == "action"):
 			// The set shortens ten minutes to one, and any hours to one.
