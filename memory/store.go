@@ -82,6 +82,12 @@ type Store interface {
 	// know it. The listeners know it from then on, as hearsay.
 	Tell(ctx context.Context, t Telling) error
 
+	// Pending returns passages that have no vector of a model yet. A passage is
+	// ready when its lines have all been said, or its session has ended.
+	Pending(ctx context.Context, model string, n int) ([]Passage, error)
+	// PutVectors keeps vectors of passages.
+	PutVectors(ctx context.Context, model string, vectors ...Vector) error
+
 	// OptOut sets whether somebody's lines are to be dropped instead of stored.
 	OptOut(ctx context.Context, campaign, player string, out bool) error
 	// Forget erases a player's lines, the claims that rest on them or are about
@@ -115,6 +121,9 @@ type Query struct {
 	From, To                time.Time
 	// Limit is how many hits; zero means 10, and the most is [MaxHits].
 	Limit int
+	// Vector is what Model made of Text; nil searches by words alone.
+	Vector []float32
+	Model  string
 }
 
 // A Hit is a line that a search found.

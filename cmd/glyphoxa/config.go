@@ -150,6 +150,16 @@ type memoryConfig struct {
 	// Store is "sqlite" or "postgres"; DSN is the latter's address.
 	Store string      `yaml:"store" strict:"oneof=sqlite|postgres"`
 	DSN   secret.Text `yaml:"dsn"`
+	// Embeddings lets searches find what was meant besides what was said.
+	Embeddings embeddingsConfig `yaml:"embeddings"`
+}
+
+// embeddingsConfig is a model behind an OpenAI-compatible server. Without a URL
+// searches go by words alone.
+type embeddingsConfig struct {
+	URL   string      `yaml:"url" strict:"max=2048"`
+	Key   secret.Text `yaml:"key"`
+	Model string      `yaml:"model" strict:"max=256"`
 }
 
 // defaults is the configuration without a file.

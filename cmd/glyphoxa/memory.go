@@ -13,6 +13,7 @@ import (
 
 	"github.com/glyphoxa/glyphoxa/memory"
 	"github.com/glyphoxa/glyphoxa/memory/postgres"
+	"github.com/glyphoxa/glyphoxa/memory/relational"
 	"github.com/glyphoxa/glyphoxa/memory/sqlite"
 )
 
@@ -31,6 +32,7 @@ func memoryCommands() []memoryCommand {
 		{"review", "[accept|reject ID]", "decide about what was proposed as a fact", reviewMemory},
 		{"consolidate", "", "propose facts that a session's lines state", consolidateMemory},
 		{"tell", "NPC LINE|CLAIM", "let somebody know a line or a claim", tellMemory},
+		{"embed", "", "let a model read what was said, for searches by meaning", embedMemory},
 		{"correct", "", "put misheard names right in lines of text", correctNames},
 		{"stats", "", "count what is remembered", memoryStats},
 		{"import-transcript", "FILE", "add lines from a file of JSON objects", importTranscript},
@@ -142,9 +144,6 @@ func (m *memoryDesk) open(ctx context.Context) (err error) {
 
 // openStore opens what --db names.
 func openStore(ctx context.Context, db string) (memory.Store, error) {
-	if strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://") {
-		return postgres.Open(ctx, db)
-	}
 	if db == "" {
 		cfg, err := loadConfig("")
 		if err != nil {
@@ -156,7 +155,17 @@ func openStore(ctx context.Context, db string) (memory.Store, error) {
 		}
 		return openMemory(ctx, cfg.Memory, dir)
 	}
-	return sqlite.Open(ctx, db)
+	var s *relational.Store
+	var err error
+	if strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://") {
+		s, err = postgres.Open(ctx, db)
+	} else {
+		s, err = sqlite.Open(ctx, db)
+	}
+	if err != nil {
+		return nil, err // not s: a nil store in an interface is not nil
+	}
+	return s, nil
 }
 
 func (m *memoryDesk) viewer() memory.Viewer {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -138,6 +139,27 @@ func retainMemory(ctx context.Context, m *memoryDesk, args []string) error {
 	}
 	fmt.Fprintf(m.io.out, "%d lines and %d claims erased\n", gone.Lines, gone.Claims)
 	return nil
+}
+
+// embedMemory embeds what no model has read yet, until it is done or interrupted.
+func embedMemory(ctx context.Context, m *memoryDesk, args []string) error {
+	if _, err := m.parse(args, 0, 0); err != nil {
+		return err
+	}
+	cfg, err := loadConfig("")
+	if err != nil {
+		return err
+	}
+	e, ok := embedder(cfg.Memory)
+	if !ok {
+		return fmt.Errorf("memory.embeddings.url in %s does not name a server", configFile)
+	}
+	if err := m.open(ctx); err != nil {
+		return err
+	}
+	n, err := memory.EmbedPending(ctx, m.store, e, math.MaxInt)
+	fmt.Fprintf(m.io.out, "%d passages embedded by %s\n", n, e.Name)
+	return err
 }
 
 // correctNames reads lines from standard input and writes them with the names of

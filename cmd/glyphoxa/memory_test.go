@@ -126,6 +126,8 @@ func TestMemoryCommandsExplainWhatIsWrong(t *testing.T) {
 		{"review accept x", 1, "not known"},
 		{"consolidate", 1, "no session yet"},
 		{"tell bartok nothing", 1, "not known"},
+		{"search --db /dev/null/x word", 1, "not a directory"},
+		{"search --db postgres://x@127.0.0.1:1/x word", 1, "cannot be reached"},
 		{"retain", 2, "how many days"},
 		{"retain --lines 30", 0, ""},
 		{"opt-out player-9", 0, ""},

@@ -22,7 +22,9 @@ import (
 	"github.com/glyphoxa/glyphoxa/mcp/tools/recall"
 	"github.com/glyphoxa/glyphoxa/mcp/tools/rules"
 	"github.com/glyphoxa/glyphoxa/memory"
+	"github.com/glyphoxa/glyphoxa/memory/embedding"
 	"github.com/glyphoxa/glyphoxa/memory/postgres"
+	"github.com/glyphoxa/glyphoxa/memory/relational"
 	"github.com/glyphoxa/glyphoxa/memory/sqlite"
 	"github.com/glyphoxa/glyphoxa/npc"
 )
@@ -40,9 +42,11 @@ type setting struct {
 type seat struct {
 	table *bot.Table
 	store memory.Store
-	host  *mcp.Host
-	audit *audit.Log
-	dice  *dice.Fair
+	// digester embeds what is said; nil without a model for it.
+	digester *memory.Digester
+	host     *mcp.Host
+	audit    *audit.Log
+	dice     *dice.Fair
 	// campaign is the id of the one in play.
 	campaign string
 	cfg      config
@@ -71,6 +75,15 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 	}
 	if s.store, err = openMemory(ctx, o.cfg.Memory, dir); err != nil {
 		return s, err
+	}
+	if e, ok := embedder(o.cfg.Memory); ok {
+		s.digester = memory.NewDigester(s.store, e, func(err error) {
+			if err != nil {
+				o.log.Warn("what is said now is searched by words alone", "model", e.Name, "err", err)
+				return
+			}
+			o.log.Info("what is said is searched by meaning again", "model", e.Name)
+		})
 	}
 	if s.audit, err = audit.Open(filepath.Join(dir, auditFile), false); err != nil {
 		return s, fmt.Errorf("open the log of tool calls: %w", err)
@@ -154,21 +167,49 @@ func (s *seat) close(ctx context.Context) error {
 	if s.audit != nil {
 		errs = append(errs, s.audit.Err(), s.audit.Close())
 	}
+	if s.digester != nil {
+		errs = append(errs, s.digester.Close())
+	}
 	if s.store != nil {
 		errs = append(errs, s.store.Close())
 	}
 	return errors.Join(errs...)
 }
 
-// openMemory opens the store that the configuration names.
+// openMemory opens the store that the configuration names, with searches by
+// meaning if it names a model for them.
 func openMemory(ctx context.Context, cfg memoryConfig, dir string) (memory.Store, error) {
-	if cfg.Store == "postgres" {
-		if cfg.DSN.IsZero() {
-			return nil, errors.New("memory.store is postgres, and memory.dsn does not say where")
-		}
-		return postgres.Open(ctx, cfg.DSN.Reveal())
+	store, err := openPlainMemory(ctx, cfg, dir)
+	if err != nil {
+		return nil, err
 	}
-	return sqlite.Open(ctx, filepath.Join(dir, "memory.db"))
+	if e, ok := embedder(cfg); ok {
+		return memory.WithEmbeddings(store, e), nil
+	}
+	return store, nil
+}
+
+// embedder is the model that the configuration names, if it does.
+func embedder(cfg memoryConfig) (embedding.Client, bool) {
+	e := cfg.Embeddings
+	return embedding.Client{Base: e.URL, Key: e.Key.Reveal(), Name: e.Model}, e.URL != ""
+}
+
+func openPlainMemory(ctx context.Context, cfg memoryConfig, dir string) (memory.Store, error) {
+	var s *relational.Store
+	var err error
+	switch {
+	case cfg.Store != "postgres":
+		s, err = sqlite.Open(ctx, filepath.Join(dir, "memory.db"))
+	case cfg.DSN.IsZero():
+		err = errors.New("memory.store is postgres, and memory.dsn does not say where")
+	default:
+		s, err = postgres.Open(ctx, cfg.DSN.Reveal())
+	}
+	if err != nil {
+		return nil, err // not s: a nil store in an interface is not nil
+	}
+	return s, nil
 }
 
 // builtins are the tools that run in this process. imported holds the rules

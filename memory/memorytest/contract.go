@@ -42,6 +42,7 @@ func Contract(t *testing.T, open func(t testing.TB) memory.Store) {
 		{"ProposalsWaitForTheGameMaster", proposalsWait},
 		{"TheGraphIsWalkedAsFarAsTheViewerKnows", graphIsWalked},
 		{"FamousPlacesAreBounded", hubsAreBounded},
+		{"WhatIsMeantIsFoundByThoseWhoHeardIt", meaningIsFound},
 		{"WhoIsForgottenIsGone", forgets},
 		{"WordsOfWhoOptedOutAreNotStored", optOutIsKept},
 		{"NothingIsKeptLongerThanItMay", retentionIsKept},

@@ -67,6 +67,7 @@ func (s *Store) Forget(ctx context.Context, campaign, player string) (memory.For
 		return t.exec(ctx, `UPDATE actor SET key = ?1 WHERE campaign = ?2 AND id = ?3`, fmt.Sprintf("forgotten-%d", who), c, who)
 	})
 	s.forgetActors()
+	s.vectors.clear()
 	if err != nil {
 		return memory.Forgotten{}, err
 	}
@@ -111,10 +112,14 @@ func (s *Store) Retain(ctx context.Context, campaign string, r memory.Retention,
 	if gone == (memory.Forgotten{}) {
 		return gone, nil
 	}
+	s.vectors.clear()
 	return gone, s.explain("erasing what was kept long enough", s.d.Purge(ctx, s.write))
 }
 
 func (s *Store) dropLines(ctx context.Context, t *tx, ids []int64) error {
+	if err := s.dropVectors(ctx, t, ids); err != nil {
+		return err
+	}
 	return s.drop(ctx, t, Lines, ids, `DELETE FROM told WHERE line IN (%s)`, `DELETE FROM line WHERE seq IN (%s)`)
 }
 

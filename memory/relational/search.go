@@ -86,11 +86,17 @@ func (s *Store) search(ctx context.Context, c scope, f filter, q memory.Question
 	var chosen []int64
 	scores := map[int64]float64{}
 	for _, r := range memory.Rank(q, rarity, found, cands, len(cands)) {
-		if len(chosen) < f.q.Limit && f.lets(texts[r.Index]) {
-			chosen = append(chosen, texts[r.Index].Seq)
-			scores[texts[r.Index].Seq] = r.Score
+		if t := texts[r.Index]; f.lets(t) {
+			chosen = append(chosen, t.Seq)
+			scores[t.Seq] = r.Score
 		}
 	}
+	if f.q.Vector != nil {
+		if chosen, scores, err = s.withMeaning(ctx, c, f, chosen); err != nil {
+			return nil, err
+		}
+	}
+	chosen = chosen[:min(len(chosen), f.q.Limit)]
 	rows, err := s.fetch(ctx, c, chosen)
 	if err != nil {
 		return nil, err
@@ -104,6 +110,23 @@ func (s *Store) search(ctx context.Context, c scope, f filter, q memory.Question
 		hits[i] = memory.Hit{Line: l, Score: scores[rows[i].seq]}
 	}
 	return hits, nil
+}
+
+// withMeaning fuses lines found by their words with those found by their vectors.
+func (s *Store) withMeaning(ctx context.Context, c scope, f filter, words []int64) ([]int64, map[int64]float64, error) {
+	near, err := s.near(ctx, c, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	texts, err := s.texts(ctx, c, near)
+	if err != nil {
+		return nil, nil, err
+	}
+	near = slices.DeleteFunc(near, func(seq int64) bool {
+		return !slices.ContainsFunc(texts, func(t text) bool { return t.Seq == seq && f.lets(t) })
+	})
+	order, scores := fuse(words, near)
+	return order, scores, nil
 }
 
 // A postingList is where one term of the question occurs.

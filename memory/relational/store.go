@@ -71,6 +71,8 @@ type Store struct {
 	write *sql.DB
 	read  *sql.DB
 
+	vectors vectors
+
 	actorsMu sync.RWMutex // guards the two below
 	ids      map[actorKey]int64
 	keys     map[int64]string
