@@ -306,7 +306,7 @@ func (c *Cast) group(l *line, fs *founds, k int) group {
 
 // calledAll finds lines to everybody in the room.
 func (c *Cast) calledAll(l *line, fs *founds, d *Decision, u Utterance) bool {
-	if c.present == 0 || !l.has.has(everyone) || l.has.any(set(party, dmask, action)) || d.OutOfCharacter >= 0.5 {
+	if c.present == 0 || !l.has.has(everyone) || l.has.any(set(party, dmask, action)) || d.OutOfCharacter >= 0.3 {
 		return false
 	}
 	for k := range fs.n {

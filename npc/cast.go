@@ -235,7 +235,7 @@ func (c *Cast) title(i int16, title string, synonyms bool) {
 	whole := strings.Join(words, " ")
 	for role, others := range c.lang.roles {
 		// The table gives other words for a role; each of those is as good.
-		if role == whole || role == last[0] || slices.Contains(others, whole) && !ambiguous[whole] {
+		if role == whole || role == last[0] || slices.Contains(others, whole) && (!ambiguous[whole] || c.lang.tag != "en") {
 			c.add(strings.Fields(role), form{by: byTitle, who: []int16{i}})
 			for _, s := range others {
 				c.add(strings.Fields(s), form{by: byTitle, who: []int16{i}})
@@ -332,7 +332,7 @@ func (c *Cast) listen() {
 			case h.weight < 40:
 				h.least = 0.86
 			case h.weight < 50:
-				h.least = 0.8
+				h.least = 0.78
 			default:
 				h.least = 0.74
 			}

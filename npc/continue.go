@@ -45,7 +45,8 @@ func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32
 		}
 	}
 	deals := l.has.any(set(deal))
-	if l.amongPlayers(all.you) || anybody(l, s.first) {
+	if l.amongPlayers(all.you) || anybody(l, s.first) || l.is(s.first, aux) && !pastAux(l, s.first) && anybody(l, s.first+1) ||
+		s.question && (string(l.full(s.hi-1)) == "again" || l.is(s.first, we) && !all.you && !deals) {
 		return no(whyParty)
 	}
 	if ooc >= 0.5 {
@@ -77,7 +78,7 @@ func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32
 		} else {
 			score += 0.4
 		}
-	case s.orders && (l.isAny(first+1, set(me, we)) || all.you):
+	case s.orders && (all.mine || all.you) && !all.third:
 		score += 0.45
 	case deals:
 		score += 0.42
@@ -87,13 +88,13 @@ func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32
 		score += 0.3
 	case s.question:
 		score += 0.37 // "the old mill?", "two gold?"
-	case all.mine && l.n >= 3 && !l.has.has(musing) && !all.third:
+	case all.mine && l.n >= 3 && !l.has.has(musing) && !all.third && l.tellsOfSelf(first):
 		score += 0.36 // "my father died in that war"
 	}
 	if l.is(s.lo, answer) || l.is(first, answer) {
 		whole := l.hasOnly(set(answer, opener, polite, sirs, weak, thanks))
 		switch {
-		case whole && l.n <= 2 && l.is(0, weak):
+		case whole && l.hasOnly(set(weak)):
 			score += 0.2
 		case whole:
 			score += 0.4
@@ -104,6 +105,9 @@ func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32
 	}
 	if l.has.any(set(polite, thanks)) {
 		score += 0.2
+		if all.mine {
+			score += 0.15 // "just water for me, thanks"
+		}
 	}
 	if l.has.has(sirs) {
 		score += 0.3
@@ -194,6 +198,46 @@ func pastAsks(l *line, i int) bool {
 		return l.is(i+1, third) && string(l.full(min(i+2, l.n-1))) != "just"
 	}
 	return false
+}
+
+// pastAux reports whether the helping verb at i asks what was.
+func pastAux(l *line, i int) bool {
+	switch string(l.full(i)) {
+	case "did", "was", "had", "were", "has", "have", "hat", "war", "habt", "ha", "han":
+		return true
+	}
+	return false
+}
+
+// tellsOfSelf reports whether the words from i on tell something of the speaker
+// to somebody who asked: "my father died", "we found the map", "I'm no thief".
+// "I keep my hand on my sword" is told to the game master instead.
+func (l *line) tellsOfSelf(i int) bool {
+	if !l.isAny(i, set(me, we)) {
+		return l.is(i, other) || l.is(i, be)
+	}
+	w := l.full(i)
+	for _, c := range w {
+		if c == '\'' {
+			return true // I'm, we've, I'd
+		}
+	}
+	if !l.isSubject(i) {
+		return true // my, our
+	}
+	if i+1 >= l.n {
+		return false
+	}
+	v := l.full(i + 1)
+	return l.isAny(i+1, set(aux, be)) || l.lang.tag != "en" || len(v) > 3 && v[len(v)-1] == 'd' && v[len(v)-2] == 'e' || pastVerbs[string(v)]
+}
+
+// pastVerbs are irregular past forms that people tell of themselves with.
+var pastVerbs = map[string]bool{
+	"found": true, "came": true, "saw": true, "went": true, "heard": true, "met": true, "lost": true, "took": true, "brought": true, "fought": true, "killed": true,
+	"got": true, "had": true, "left": true, "made": true, "paid": true, "said": true, "told": true, "sold": true, "stole": true, "swore": true, "knew": true, "grew": true, "won": true,
+	"wrote": true, "read": true, "gave": true, "bought": true, "spoke": true, "ran": true, "broke": true, "kept": true, "held": true, "slept": true, "sent": true, "never": true, "only": true, "barely": true,
+	"owe": true, "live": true, "come": true, "work": true, "serve": true, "mean": true, "speak": true, "represent": true, "belong": true, "seek": true, "accept": true, "refuse": true, "agree": true, "disagree": true,
 }
 
 // placeAsks reports whether the question word at i asks where, when or who.

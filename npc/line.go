@@ -308,10 +308,12 @@ func (l *line) look(lx *lexicon) {
 	}
 }
 
-// covered reports whether an inert phrase covers the words from lo to hi.
+// covered reports whether an inert phrase covers the words from lo to hi, or their
+// beginning: in "this is the last time I ask", "last time I" says nothing.
 func (l *line) covered(lo, hi int) bool {
 	for i := range l.inerts {
-		if int(l.inertFrom[i]) <= lo && hi <= int(l.inertTo[i]) {
+		from, to := int(l.inertFrom[i]), int(l.inertTo[i])
+		if from <= lo && hi <= to || from < lo && lo < to {
 			return true
 		}
 	}

@@ -34,7 +34,7 @@ func (c *Cast) narration(l *line, fs *founds, s *sentence, lo, hi int) call {
 			j--
 		}
 		if j >= subject && l.isAny(j, set(sayto, says)) {
-			if content || l.hasIn(j+1, k, greeting1) || j+1 < k {
+			if content || l.hasIn(j+1, k, greetings) || j+1 < k {
 				return call{score: 0.8, why: whyNarrated}
 			}
 			if hi >= s.hi && s.hi < l.n {
@@ -65,8 +65,8 @@ func (c *Cast) narration(l *line, fs *founds, s *sentence, lo, hi int) call {
 	return call{}
 }
 
-// greeting1 are words that are said to somebody in a telling: "I say hello to".
-const greeting1 = meaningSet(1<<greeting | 1<<opener)
+// greetings are words that are said to somebody in a telling: "I say hello to".
+const greetings = meaningSet(1<<greeting | 1<<opener)
 
 func (l *line) isTo(i int) bool {
 	if i < 0 {
@@ -136,7 +136,7 @@ func (l *line) teller(s *sentence, fs *founds, lo int) (at int, past bool) {
 		if l.isAny(i, set(say, says, sayto, turnto, asking, buy, will, det, honor, prep, conj, character, opener)) || l.is(i, greeting) {
 			continue
 		}
-		if past1(l, i) {
+		if toldBefore(l, i) {
 			return at, true
 		}
 		if l.is(i, aux) && !can(l, i) {
@@ -174,8 +174,8 @@ func (l *line) turnsTo(i int) bool {
 	return len(t) > 3 && t[len(t)-1] == 's' && t[len(t)-2] != 's'
 }
 
-// past1 reports whether the word is a telling verb's past.
-func past1(l *line, i int) bool {
+// toldBefore reports whether the word is a telling verb's past.
+func toldBefore(l *line, i int) bool {
 	switch string(l.full(i)) {
 	case "told", "said", "spoke", "asked", "talked", "whispered", "mentioned", "shouted", "greeted", "questioned", "thanked", "warned", "promised", "informed", "begged", "explained", "lied", "apologized",
 		"gefragt", "gesagt", "erzahlt", "gesprochen", "fragte", "sagte", "pregunte", "dije", "hable", "preguntado", "dicho", "hablado":

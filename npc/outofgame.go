@@ -45,7 +45,7 @@ func (l *line) outOfCharacter() float32 {
 		m    meaning
 		each float32
 	}{
-		{dice, 0.55}, {health, 0.55}, {turn, 0.55}, {app, 0.5}, {food, 0.5}, {clock, 0.45}, {meta, 0.5}, {noise, 0.6},
+		{dice, 0.55}, {health, 0.55}, {turn, 0.55}, {app, 0.5}, {food, 0.5}, {clock, 0.5}, {meta, 0.5}, {noise, 0.6},
 	} {
 		if n := l.times(t.m); n > 0 {
 			score += t.each + 0.15*float32(min(n-1, 3))

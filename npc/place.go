@@ -102,6 +102,18 @@ func (c *Cast) place(l *line, fs *founds, lo, hi int, u Utterance) call {
 	case numbered:
 		return p
 	}
+	if f != nil && hi > f.hi {
+		// "Bartok or Greymantle" weighs them; "Bartok and Greymantle walk in" tells
+		// of them, "Bartok and Greymantle, walk in" does not.
+		for i := f.hi; i < hi; i++ {
+			if l.is(i, conj) && either(l, i) {
+				return p
+			}
+		}
+		if ri == saidTo && !s.you && !s.asks && l.is(hi, order) && !l.isAny(hi+1, set(me, we)) && !l.hasIn(hi, s.hi, set(polite)) {
+			return p
+		}
+	}
 	directed := s.asks || s.you || s.orders || l.hasIn(s.lo, s.hi, set(deal, polite, thanks, answer))
 	switch le {
 	case atStart:
@@ -110,6 +122,12 @@ func (c *Cast) place(l *line, fs *founds, lo, hi int, u Utterance) call {
 			to(0.9, whyCalled)
 			if l.is(s.lo, conj) && s.lo < lo && !l.words[lo-1].end() {
 				to(0.5, whyCalled) // "and Bartok"
+			}
+			if s.question && lo == s.lo && s.hi < l.n {
+				// "Bartok? More like Barf-tok."
+				if next := l.sentence(s.hi, fs); !next.you && !next.asks && !next.orders && !next.mine {
+					to(0.5, whyUnclear)
+				}
 			}
 			if !s.question && lo == s.lo && s.hi < l.n {
 				// "Bartok. He knows." answers somebody's question.
@@ -180,6 +198,8 @@ func (c *Cast) place(l *line, fs *founds, lo, hi int, u Utterance) call {
 		switch ri {
 		case atEnd:
 			switch {
+			case l.lang.tag == "es" && s.asks && l.is(s.first, be) && !s.you:
+				// "¿Ha dicho algo Bartok?": Spanish puts the subject last.
 			case directed && !(s.third && !s.you):
 				to(0.78, whyCalled)
 			case s.mine && !u.DM && !s.third && !l.has.any(set(party, action, dmask)):
@@ -201,6 +221,9 @@ func (c *Cast) place(l *line, fs *founds, lo, hi int, u Utterance) call {
 		}
 		if ri == atEnd && l.isAny(lo-1, set(that)) && directed && !title {
 			to(0.5, whyUnclear)
+			if s.asks && s.you {
+				to(0.6, whyCalled) // "did you know about this Bartok"
+			}
 		}
 	}
 	// "guard the door", "Will you go first": ordinary words and the names of
@@ -222,6 +245,15 @@ func (c *Cast) place(l *line, fs *founds, lo, hi int, u Utterance) call {
 		}
 	}
 	return p
+}
+
+// either reports whether the word is "or".
+func either(l *line, i int) bool {
+	switch string(l.full(i)) {
+	case "or", "oder", "o", "u":
+		return true
+	}
+	return false
 }
 
 // hasIn reports whether a word from lo to hi has one of the meanings.
@@ -287,7 +319,7 @@ func (l *line) left(s *sentence, fs *founds, lo int, title bool) left {
 		return asObject // "do you think Bartok is": the one the clause is about
 	case l.isAny(k, set(det, prep, that)):
 		return asObject
-	case l.is(k, verb) && l.isAny(k-1, set(det, you)) && l.words[k-1].stop == 0 && !l.isSubject(k-1) && !says2(l, k-1):
+	case l.is(k, verb) && l.isAny(k-1, set(det, you)) && l.words[k-1].stop == 0 && !l.isSubject(k-1) && !isYou(l, k-1):
 		return midway // "your hand, Bartok": a thing, not what is done
 	case l.is(k, verb):
 		// "what do you want Bartok": the verb has its object already.
@@ -298,15 +330,17 @@ func (l *line) left(s *sentence, fs *founds, lo int, title bool) left {
 			return greeted
 		}
 		return asObject
+	case l.is(k, aux) && l.is(k, you):
+		return midway // "qué tal estás Bartok"
 	case l.isAny(k, set(aux, be, does, say, says, sayto)):
 		return asObject
 	}
 	return midway
 }
 
-// says2 reports whether the word is you itself, which may do what follows, and
+// isYou reports whether the word is you itself, which may do what follows, and
 // not your.
-func says2(l *line, i int) bool {
+func isYou(l *line, i int) bool {
 	switch string(l.full(i)) {
 	case "you", "ya", "thou", "du", "ihr", "tu", "usted", "you'll", "you'd", "you've", "you're":
 		return true
