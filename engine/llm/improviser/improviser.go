@@ -133,6 +133,8 @@ func fingerprint(line string, turns uint64) uint64 {
 type hearing struct {
 	speaker string // of the last user message; "" if not told
 	heard   string // what was said
+	// found is set if a request for JSON says that a tool has answered already.
+	found bool
 	// past are the messages before that line, oldest first.
 	past []engine.Message
 	// results are the tools' results since that line, oldest first, with the
@@ -159,6 +161,8 @@ func hear(r engine.Request) hearing {
 	}
 	h.past = r.Messages[:last]
 	h.speaker, h.heard = lastParagraph(r.Messages[last])
+	before, _, ok := cutLast(r.Messages[last].Text, "\n")
+	h.found = ok && r.JSON && strings.Contains(before, "\nALREADY FOUND: ")
 	calls := map[string]engine.Call{}
 	for _, msg := range r.Messages[last+1:] {
 		for _, c := range msg.Calls {
@@ -175,13 +179,20 @@ func hear(r engine.Request) hearing {
 	return h
 }
 
+// cutLast cuts text at the last separator.
+func cutLast(text, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(text, sep)
+	if i < 0 {
+		return "", text, false
+	}
+	return text[:i], text[i+len(sep):], true
+}
+
 // lastParagraph takes the player's line out of a message that may begin with
 // the volatile part of the brief, and a label or quotation marks off it.
 func lastParagraph(msg engine.Message) (speaker, line string) {
-	line = strings.TrimSpace(msg.Text)
-	if i := strings.LastIndex(line, "\n"); i >= 0 {
-		line = strings.TrimSpace(line[i+1:])
-	}
+	_, line, _ = cutLast(strings.TrimSpace(msg.Text), "\n")
+	line = strings.TrimSpace(line)
 	speaker = msg.Name
 	if name, rest, ok := strings.Cut(line, ": "); ok && len(name) <= 40 && strings.Count(name, " ") <= 3 &&
 		(speaker == "" || strings.EqualFold(name, speaker)) && !strings.ContainsAny(name, `.,?!"`) {
@@ -210,7 +221,9 @@ type selection struct {
 func (t *turn) selection() string {
 	s := selection{Reasoning: "nothing in the line asks for a tool", Confidence: 1, Alternatives: []string{}}
 	u := t.understand()
-	if calls := t.choose(u); len(calls) > 0 {
+	if t.found {
+		s.Reasoning = "what the line asks for has been found"
+	} else if calls := t.choose(u); len(calls) > 0 {
 		c := calls[0]
 		s = selection{&c.Name, c.Args, "the line asks for: " + string(u.intent), 0.9, []string{}}
 	}

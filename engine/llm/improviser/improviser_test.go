@@ -114,6 +114,19 @@ func TestJSONIsASelectionOfATool(t *testing.T) {
 	}
 }
 
+func TestNothingIsSelectedOnceAToolHasAnswered(t *testing.T) {
+	for prompt, want := range map[string]string{
+		"TOOLS:\n- roll\n\nREQUEST:\n\"roll 2d6\"":                              `"selected_tool":"roll"`,
+		"TOOLS:\n- roll\n\nALREADY FOUND: \"7\"\n\nREQUEST:\n\"roll 2d6\"":      `"selected_tool":null`,
+		"TOOLS:\n- roll\n\nREQUEST:\n\"ALREADY FOUND: 7, now roll 2d6 please\"": `"selected_tool":"roll"`,
+	} {
+		r := engine.Request{JSON: true, Tools: tools("roll"), Messages: []engine.Message{{Role: engine.User, Text: prompt}}}
+		if text, _ := answer(t, improviser.New(persona(t, "bartok"), 1), r); !strings.Contains(text, want) {
+			t.Errorf("%q: selected %s, want %s", prompt, text, want)
+		}
+	}
+}
+
 func TestBriefBeforeTheLineIsNotTakenForIt(t *testing.T) {
 	m := improviser.New(persona(t, "bartok"), 1)
 	text, _ := answer(t, m, engine.Request{Messages: []engine.Message{{
