@@ -225,6 +225,7 @@ type search struct {
 type match struct {
 	called
 	from, to int
+	length   int // of the words in letters
 	like     float64
 }
 
@@ -246,7 +247,7 @@ func (s *search) byName() {
 					if s.meaning(from, from+n) == whole && n < 4 {
 						like = 1.15 // the question is nothing but the name
 					}
-					s.heard = append(s.heard, match{c, from, from + n, like})
+					s.heard = append(s.heard, match{c, from, from + n, len(joined), like})
 				}
 				continue
 			}
@@ -297,8 +298,9 @@ func (s *search) meaning(from, to int) int {
 	return n
 }
 
-// weight decides between names heard in the same words: the longer one.
-func (m match) weight() float64 { return m.credit() * (1 + float64(len(m.joined))/12) }
+// weight decides between names heard in the same words: the one that explains
+// more of them.
+func (m match) weight() float64 { return m.credit() * (1 + float64(m.length)/12) }
 
 // rewrite puts the words of the names that were heard in the place of those
 // that were recognized, so that the rest of the search sees them whole.
@@ -360,7 +362,7 @@ func (s *search) alike(joined string, from, to int) {
 				continue
 			}
 			if like := similarity(joined, c.joined, heard, c.heard); like >= floor && alikeWithoutSmallWords(s.words[from:to], c) {
-				s.heard = append(s.heard, match{c, from, to, like})
+				s.heard = append(s.heard, match{c, from, to, len(joined), like})
 			}
 		}
 	}

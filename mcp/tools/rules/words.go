@@ -125,7 +125,7 @@ var means = meanings(`fell fall: falling | held hold holding grabbed: grapple | 
  footprints tracks: survival | easy hard: difficulty | everyone party group: group |
  afraid scared: frightened | invisibility: invisible | poison: poisoned | zombies skeletons zombie skeleton: undead |
  inn tavern: lifestyle | walk away flee fleeing escape: disengage | narrow tunnel corridor: squeeze | mug bottle chair: improvised |
- armour: armor | pulling draw drawing: object | trigger soon wait waiting: ready`)
+ hp: hit points | pulling draw drawing: object | trigger soon wait waiting: ready`)
 
 // meanings reads "said said: meant meant | …".
 func meanings(table string) map[string][]string {
