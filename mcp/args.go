@@ -91,7 +91,7 @@ func (c *argCheck) check(args json.RawMessage) (json.RawMessage, error) {
 	}
 	var v map[string]any
 	if err := json.Unmarshal(args, &v); err != nil {
-		return nil, fmt.Errorf("%w: not valid JSON: %v", ErrArguments, err)
+		return nil, fmt.Errorf("%w: not valid JSON: %w", ErrArguments, err)
 	}
 	if err := c.resolved.Validate(v); err != nil {
 		return nil, fmt.Errorf("%w: %s", ErrArguments, plainError(err))

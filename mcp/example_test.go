@@ -48,7 +48,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	defer host.Close()
+	defer func() { _ = host.Close() }()
 	if err := host.Add(weather()...); err != nil {
 		panic(err)
 	}

@@ -39,7 +39,7 @@ func newTestHost(t testing.TB, o HostOptions, tools ...Builtin) *Host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { h.Close() })
+	t.Cleanup(func() { _ = h.Close() })
 	if err := h.Add(tools...); err != nil {
 		t.Fatal(err)
 	}

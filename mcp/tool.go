@@ -36,7 +36,7 @@ type Tool struct {
 // Category says where a tool lives and how far it reaches.
 type Category string
 
-// The categories of seeds/002: core tools run in this process and cannot be
+// The categories: core tools run in this process and cannot be
 // disabled, system tools touch this machine, network tools reach out of it,
 // external tools belong to somebody else's server.
 const (

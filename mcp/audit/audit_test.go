@@ -60,7 +60,7 @@ func TestLogKeepsShapesAndAnswersQuestions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.WriteString(`{"tool":"ha`)
+	_, _ = f.WriteString(`{"tool":"ha`)
 	f.Close()
 	if d := cmp.Diff(all, collect(t, path, Query{})); d != "" {
 		t.Error(d)

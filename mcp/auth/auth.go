@@ -136,7 +136,7 @@ func (s source) Token() (*oauth2.Token, error) {
 		c.tasks.Go(func() {
 			ctx, cancel := context.WithTimeout(c.ctx, fetchTime)
 			defer cancel()
-			c.renew(ctx, t) // if this fails, the request that needs it will say so
+			_, _ = c.renew(ctx, t) // if this fails, the request that needs it will say so
 		})
 	}
 	return t, nil

@@ -44,18 +44,18 @@ func newIssuer(t *testing.T) *issuer {
 		if s.resource != "" {
 			r = s.resource
 		}
-		json.NewEncoder(w).Encode(map[string]any{"resource": r, "authorization_servers": []string{s.URL + "/as"}, "scopes_supported": []string{"tools:read"}})
+		_ = json.NewEncoder(w).Encode(map[string]any{"resource": r, "authorization_servers": []string{s.URL + "/as"}, "scopes_supported": []string{"tools:read"}})
 	})
 	mux.HandleFunc("/.well-known/oauth-authorization-server/as", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(map[string]any{
+		_ = json.NewEncoder(w).Encode(map[string]any{
 			"issuer": s.URL + "/as", "token_endpoint": s.URL + "/as/token", "authorization_endpoint": s.URL + "/as/authorize",
 			"response_types_supported": []string{"code"}, "token_endpoint_auth_methods_supported": s.methods,
 			"code_challenge_methods_supported": []string{"S256"},
 		})
 	})
 	mux.HandleFunc("/as/token", func(w http.ResponseWriter, r *http.Request) {
-		r.ParseForm()
+		_ = r.ParseForm()
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.forms = append(s.forms, r.PostForm)
@@ -70,7 +70,7 @@ func newIssuer(t *testing.T) *issuer {
 			fmt.Fprintf(w, `{"error":%q,"error_description":"no"}`, s.fail)
 			return
 		}
-		json.NewEncoder(w).Encode(map[string]any{"access_token": fmt.Sprintf("token-%d", len(s.forms)), "token_type": "Bearer", "expires_in": s.lifetime})
+		_ = json.NewEncoder(w).Encode(map[string]any{"access_token": fmt.Sprintf("token-%d", len(s.forms)), "token_type": "Bearer", "expires_in": s.lifetime})
 	})
 	s.Server = httptest.NewServer(mux)
 	t.Cleanup(s.Close)

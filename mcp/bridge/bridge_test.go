@@ -44,7 +44,7 @@ func host(t *testing.T) *mcp.Host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { h.Close() })
+	t.Cleanup(func() { _ = h.Close() })
 	say := func(text string) func(context.Context, mcp.Caller, json.RawMessage) (string, error) {
 		return func(context.Context, mcp.Caller, json.RawMessage) (string, error) { return text, nil }
 	}

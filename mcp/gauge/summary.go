@@ -47,8 +47,7 @@ func (g *Gauge) Summary(now time.Time) Summary {
 	return s
 }
 
-// A Badge is a tool's speed in one word, from its median (seeds/000, "Marketplace
-// Performance Scoring").
+// Badge is a tool's speed in one word, from its median.
 func Badge(p50 time.Duration) string {
 	switch {
 	case p50 < 50*time.Millisecond:

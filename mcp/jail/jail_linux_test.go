@@ -37,36 +37,36 @@ func behave(b string) int {
 	out := json.NewEncoder(os.Stdout)
 	switch b {
 	case "echo":
-		io.Copy(os.Stdout, os.Stdin)
-		os.WriteFile("goodbye", nil, 0o600)
+		_, _ = io.Copy(os.Stdout, os.Stdin)
+		_ = os.WriteFile("goodbye", nil, 0o600)
 	case "env":
-		out.Encode(os.Environ())
+		_ = out.Encode(os.Environ())
 	case "intrude":
-		out.Encode(intrude(os.Getenv("SECRET"), os.Getenv("ADDR")))
+		_ = out.Encode(intrude(os.Getenv("SECRET"), os.Getenv("ADDR")))
 	case "peek":
 		b, err := os.ReadFile(os.Getenv("SECRET"))
-		out.Encode(map[string]any{"text": string(b), "failed": err != nil})
+		_ = out.Encode(map[string]any{"text": string(b), "failed": err != nil})
 	case "limits":
 		var l [2]syscall.Rlimit
-		syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l[0])
-		syscall.Getrlimit(syscall.RLIMIT_CORE, &l[1])
-		out.Encode(l)
+		_ = syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l[0])
+		_ = syscall.Getrlimit(syscall.RLIMIT_CORE, &l[1])
+		_ = out.Encode(l)
 	case "stubborn":
 		// A server that ignores everything, and left a grandchild behind that
 		// does so in a session of its own.
 		for range 3 {
 			c := exec.Command("/bin/sh", "-c", "trap '' TERM HUP INT; while :; do sleep 1; done")
 			c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-			c.Start()
+			_ = c.Start()
 		}
 		c := exec.Command("/bin/sh", "-c", "setsid sh -c 'sleep 1000' & exit 0")
-		c.Run()
+		_ = c.Run()
 		sh, err := exec.LookPath("sh")
 		if err != nil {
 			return 1
 		}
 		fmt.Println("ready")
-		syscall.Exec(sh, []string{"sh", "-c", "trap '' TERM HUP INT; while :; do sleep 1; done"}, os.Environ())
+		_ = syscall.Exec(sh, []string{"sh", "-c", "trap '' TERM HUP INT; while :; do sleep 1; done"}, os.Environ())
 	case "host":
 		// A program that has started a server and then dies without a word.
 		c, err := Start(Spec{Argv: []string{os.Args[0]}, Env: []string{behaviour + "=stubborn"}, Dir: os.Getenv("DIR")})
@@ -74,7 +74,7 @@ func behave(b string) int {
 			fmt.Println(err)
 			return 1
 		}
-		bufio.NewReader(c.Out).ReadString('\n')
+		_, _ = bufio.NewReader(c.Out).ReadString('\n')
 		fmt.Println(c.PID)
 		time.Sleep(time.Hour)
 	}
@@ -93,7 +93,7 @@ func intrude(secret, addr string) map[string]string {
 	write := func(p string) error { return os.WriteFile(p, []byte("x"), 0o600) }
 	parent := strconv.Itoa(os.Getppid())
 	try("read a neighbour's file", read(secret))
-	try("read it through a link", func() error { os.Symlink(secret, "link"); return read("link") }())
+	try("read it through a link", func() error { return errors.Join(os.Symlink(secret, "link"), read("link")) }())
 	try("link it", os.Link(secret, "hard"))
 	try("list its directory", func() error { _, err := os.ReadDir(filepath.Dir(secret)); return err }())
 	try("overwrite it", write(secret))
@@ -124,7 +124,7 @@ func intrude(secret, addr string) map[string]string {
 		lc.SetMultipathTCP(false) // Landlock does not see those; our servers do not either
 		l, err := lc.Listen(context.Background(), "tcp4", "127.0.0.1:0")
 		if err == nil {
-			l.Close()
+			_ = l.Close()
 		}
 		return err
 	}())
@@ -154,7 +154,7 @@ func start(t *testing.T, behave string, change func(*Spec)) *Child {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Close() })
+	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
@@ -214,7 +214,7 @@ func TestHostileServerGetsNowhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	c := start(t, "intrude", func(s *Spec) {
 		s.Env = append(s.Env, "SECRET="+secret, "ADDR="+l.Addr().String())
 	})
@@ -251,7 +251,7 @@ func TestLimitsReachTheServer(t *testing.T) {
 func TestWholeTreeIsGoneWithinSixSeconds(t *testing.T) {
 	t.Parallel()
 	c := start(t, "stubborn", func(s *Spec) { s.Open = true })
-	bufio.NewReader(c.Out).ReadString('\n')
+	_, _ = bufio.NewReader(c.Out).ReadString('\n')
 	tree := below(parentOf(t, c.PID))
 	if len(tree) < 6 {
 		t.Fatalf("%d processes below the keeper, want the server and its grandchildren", len(tree))
@@ -290,8 +290,8 @@ func TestTreeGoesWhenThisProgramIsKilled(t *testing.T) {
 		t.Fatal(line, err)
 	}
 	tree := below(host.Process.Pid)
-	host.Process.Kill()
-	host.Wait()
+	_ = host.Process.Kill()
+	_ = host.Wait()
 	deadline := time.Now().Add(7 * time.Second)
 	for slices.ContainsFunc(tree, alive) {
 		if time.Now().After(deadline) {
@@ -395,6 +395,6 @@ func BenchmarkStart(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		c.Close()
+		_ = c.Close()
 	}
 }

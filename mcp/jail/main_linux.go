@@ -71,12 +71,12 @@ func keep() int {
 	}
 	out.Close()
 	for fd := range 3 {
-		syscall.Close(fd) // they are the server's now; its end of file must be real
+		_ = syscall.Close(fd) // they are the server's now; its end of file must be real
 	}
 
 	closed := make(chan struct{})
 	go func() {
-		io.Copy(io.Discard, r) // ends when our parent closes it, or is no more
+		_, _ = io.Copy(io.Discard, r) // ends when our parent closes it, or is no more
 		close(closed)
 	}()
 	exited := make(chan struct{})
@@ -103,7 +103,7 @@ func startJailed(line []byte) (int, error) {
 		Files: []uintptr{0, 1, 2, uintptr(p[0]), reportFD},
 		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	})
-	syscall.Close(p[0])
+	_ = syscall.Close(p[0])
 	w := os.NewFile(uintptr(p[1]), "orders")
 	defer w.Close()
 	if err != nil {

@@ -89,7 +89,7 @@ func Start(s Spec) (*Child, error) {
 	k.tasks.Go(func() { drain(errR, s.Stderr) })
 	rep, err := k.introduce(o, repR)
 	if err != nil {
-		k.close()
+		_ = k.close()
 		outR.Close()
 		return nil, err
 	}
@@ -251,6 +251,6 @@ func drain(from *os.File, to io.Writer) {
 		to = io.Discard
 	}
 	if _, err := io.Copy(to, from); err != nil {
-		io.Copy(io.Discard, from) // a full pipe would stop the server
+		_, _ = io.Copy(io.Discard, from) // a full pipe would stop the server
 	}
 }

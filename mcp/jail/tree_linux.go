@@ -56,7 +56,7 @@ func below(root int) []int {
 
 func signalTree(root int, sig syscall.Signal) {
 	for _, pid := range below(root) {
-		syscall.Kill(pid, sig)
+		_ = syscall.Kill(pid, sig)
 	}
 }
 
@@ -71,7 +71,7 @@ func killTree(root int) {
 		}
 		for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
 			for _, pid := range pids {
-				syscall.Kill(pid, sig)
+				_ = syscall.Kill(pid, sig)
 			}
 		}
 		time.Sleep(2 * time.Millisecond) // for the kernel to take them away

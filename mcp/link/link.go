@@ -135,7 +135,7 @@ func open(ctx context.Context, t sdk.Transport, version string, o Options, shut 
 	if err != nil {
 		end()
 		if session != nil {
-			session.Close()
+			_ = session.Close()
 		}
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func open(ctx context.Context, t sdk.Transport, version string, o Options, shut 
 	}
 	l.close = end
 	l.tasks.Go(func() {
-		session.Wait()
+		_ = session.Wait()
 		close(l.done)
 	})
 	return l, nil
@@ -163,7 +163,7 @@ func (l *Link) Close() {
 	l.closeOnce.Do(func() {
 		closed := make(chan struct{})
 		l.tasks.Go(func() {
-			l.session.Close() // may wait for an HTTP server to answer
+			_ = l.session.Close() // may wait for an HTTP server to answer
 			close(closed)
 		})
 		select {

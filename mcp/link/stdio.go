@@ -50,7 +50,7 @@ func command(ctx context.Context, s jail.Spec, o Options, version string) (*Link
 		return nil, err
 	}
 	t := &lineTransport{newLines(child.Out, child.In, o.Log)}
-	l, err := open(ctx, t, version, o, func() { child.Close() })
+	l, err := open(ctx, t, version, o, func() { _ = child.Close() })
 	if err != nil {
 		if said := last.String(); said != "" {
 			return nil, fmt.Errorf("%w; it said: %s", err, said)

@@ -25,7 +25,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	t.buf = t.buf[max(0, len(t.buf)-maxTail):]
 	t.mu.Unlock()
 	if t.also != nil {
-		t.also.Write(p) // its own troubles are not the server's
+		_, _ = t.also.Write(p) // its own troubles are not the server's
 	}
 	return len(p), nil
 }

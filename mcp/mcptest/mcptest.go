@@ -134,7 +134,7 @@ func serve(script Script, in io.Reader, out io.Writer) int {
 		fmt.Fprintln(os.Stderr, "mcptest: no licence found")
 		return 3
 	case "silent":
-		io.Copy(io.Discard, in)
+		_, _ = io.Copy(io.Discard, in)
 		return 0
 	case "junk":
 		fmt.Fprint(out, "Welcome to the server!\n\nlistening on stdio\n")
@@ -182,7 +182,7 @@ func (s *server) handle(m message) (code int, end bool) {
 	case "tools/list":
 		const page = 100
 		from := 0
-		fmt.Sscan(m.Params.Cursor, &from)
+		_, _ = fmt.Sscan(m.Params.Cursor, &from)
 		to := min(from+page, len(s.tools))
 		r := map[string]any{"tools": s.tools[from:to]}
 		if to < len(s.tools) {
@@ -237,7 +237,7 @@ func (s *server) call(m message) (code int, end bool) {
 		fmt.Fprintf(s.out, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"`, m.ID)
 		chunk := strings.Repeat("x", 1<<20)
 		for range number("mib") {
-			io.WriteString(s.out, chunk)
+			_, _ = io.WriteString(s.out, chunk)
 		}
 		fmt.Fprint(s.out, `"}]}}`+"\n")
 	case "flood":
@@ -300,7 +300,7 @@ func (s *server) send(v any) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.out.Write(append(b, '\n')) // nobody is left to tell if this fails
+	_, _ = s.out.Write(append(b, '\n')) // nobody is left to tell if this fails
 }
 
 func orElse(s, other string) string {

@@ -110,7 +110,7 @@ func (b *Book) List(ctx context.Context) ([]Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	var list []Server
 	for rows.Next() {
 		var s Server

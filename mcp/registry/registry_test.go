@@ -19,7 +19,7 @@ func open(t *testing.T) *Book {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() })
+	t.Cleanup(func() { _ = db.Close() })
 	b, err := Open(t.Context(), db, false)
 	if err != nil {
 		t.Fatal(err)

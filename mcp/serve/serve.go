@@ -85,11 +85,10 @@ func latency(t mcp.Tool) sdk.Meta {
 func Stdio(ctx context.Context, h *mcp.Host, in io.Reader, out io.Writer, o Options) error {
 	s := server(h, o)
 	t := &sdk.IOTransport{Reader: io.NopCloser(in), Writer: nopCloser{out}, MaxLineLength: maxRequest}
-	err := s.Run(ctx, t)
-	if ctx.Err() != nil || errors.Is(err, io.EOF) {
-		return nil
+	if err := s.Run(ctx, t); ctx.Err() == nil && !errors.Is(err, io.EOF) {
+		return err
 	}
-	return err
+	return nil // the client left, or we are asked to
 }
 
 type nopCloser struct{ io.Writer }
@@ -125,7 +124,9 @@ func HTTP(ctx context.Context, h *mcp.Host, l net.Listener, o Options) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = srv.Close() // streams stay open for as long as a client likes
 	}
-	<-ended
+	if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
 	return err
 }
 

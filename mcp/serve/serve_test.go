@@ -21,7 +21,7 @@ func host(t *testing.T) *mcp.Host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { h.Close() })
+	t.Cleanup(func() { _ = h.Close() })
 	err = h.Add(mcp.Builtin{
 		Tool: mcp.Tool{Name: "roll", Description: "rolls dice", Estimated: 15 * time.Millisecond, ReadOnly: true,
 			Schema: json.RawMessage(`{"type":"object","properties":{"expression":{"type":"string"}},"required":["expression"]}`)},
@@ -64,7 +64,7 @@ func TestToolsAreServedOverStdio(t *testing.T) {
 			t.Errorf("%s %v: %v %+v, want an error for the model", name, args, err, r)
 		}
 	}
-	s.Close()
+	_ = s.Close()
 	if err := <-done; err != nil {
 		t.Errorf("the client left: %v", err)
 	}
@@ -124,7 +124,7 @@ func TestServingOtherMachinesNeedsAToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	if err := HTTP(t.Context(), host(t), l, options); err == nil {
 		t.Error("served to everybody without a token")
 	}

@@ -22,7 +22,7 @@ type header struct {
 // header reads one. ok is false if s is none; in strict mode something that looks
 // like one and is wrong is an error.
 func (d *decoder) header(l line, s string) (h header, ok bool, err error) {
-	rest := s
+	var rest string
 	if strings.HasPrefix(s, `"`) {
 		end := closing(s)
 		if end < 0 || end == len(s) || s[end] != '[' {
@@ -67,7 +67,8 @@ func looksLikeHeader(s string) bool {
 }
 
 // bracket reads [N], [N|], [N:] and so on, and returns what follows.
-func (h *header) bracket(s string) (rest string, err error) {
+func (h *header) bracket(s string) (string, error) {
+	var err error
 	s = s[1:]
 	n := digits(s)
 	switch {
