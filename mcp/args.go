@@ -21,7 +21,10 @@ const (
 )
 
 // argCheck tells whether arguments match a tool's schema.
-type argCheck struct{ resolved *jsonschema.Resolved }
+type argCheck struct {
+	resolved *jsonschema.Resolved
+	flat     *flat // or nil
+}
 
 // compileArgs reads a tool's schema. References are resolved within it only:
 // nothing is ever fetched. Patterns that Go's regular expressions do not know are
@@ -42,11 +45,11 @@ func compileArgs(schema json.RawMessage) (*argCheck, error) {
 	}
 	r, err := s.Resolve(nil)
 	if err == nil {
-		return &argCheck{r}, nil
+		return &argCheck{r, flatten(schema, &s)}, nil
 	}
 	loosen(&s, 0)
 	if r, err2 := s.Resolve(nil); err2 == nil {
-		return &argCheck{r}, nil
+		return &argCheck{resolved: r}, nil
 	}
 	return nil, fmt.Errorf("schema: %w", err)
 }
@@ -82,6 +85,9 @@ func (c *argCheck) check(args json.RawMessage) (json.RawMessage, error) {
 	}
 	if len(args) > maxArgs {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrArguments, len(args), maxArgs)
+	}
+	if c.flat != nil && c.flat.sure(args) {
+		return args, nil
 	}
 	if args[0] != '{' {
 		return nil, fmt.Errorf("%w: want a JSON object", ErrArguments)

@@ -45,7 +45,9 @@ func (b *Belt) Call(ctx context.Context, name string, args json.RawMessage) Resu
 			b.tainted.CompareAndSwap(nil, &e.Name)
 		}
 	}
-	r.Took = time.Since(start)
+	if r.Took == 0 {
+		r.Took = time.Since(start)
+	}
 	rec := CallRecord{
 		At: start, Caller: b.grant.Caller, Tool: clean(name[:min(len(name), maxName)]), Tier: b.grant.Tier,
 		Args: args, Outcome: outcomeOf(r.Err), Took: r.Took, Cached: r.Cached, Bytes: len(r.Raw),
@@ -121,12 +123,12 @@ func (b *Belt) unknown(name string) error {
 }
 
 // run answers from the cache or calls the tool.
-func (h *Host) run(ctx context.Context, e *entry, who Caller, t Tier, args json.RawMessage, start time.Time) Result {
+func (h *Host) run(ctx context.Context, e *entry, who Caller, t Tier, args json.RawMessage, start time.Time) (r Result) {
 	var key string
 	if e.Cache > 0 && e.ReadOnly {
 		key = cacheKey(e, who, args)
 		if a, ok := h.cache.get(start, key); ok {
-			r := h.present(e, a)
+			r = h.present(e, a)
 			r.Cached = true
 			return r
 		}
@@ -138,20 +140,24 @@ func (h *Host) run(ctx context.Context, e *entry, who Caller, t Tier, args json.
 	if e.limit > 0 {
 		limit = min(limit, e.limit)
 	}
-	ctx, cancel := context.WithDeadlineCause(ctx, start.Add(limit), errDeadline)
-	defer cancel()
+	deadline := start.Add(limit)
+	if d, ok := ctx.Deadline(); !ok || d.After(deadline) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadlineCause(ctx, deadline, errDeadline)
+		defer cancel()
+	}
 
-	began := time.Now()
 	a, err := h.attempt(ctx, e, who, args)
 	if err != nil && e.retry && ctx.Err() == nil {
 		a, err = h.attempt(ctx, e, who, args)
 	}
 	now := time.Now()
-	took := now.Sub(began)
+	took := now.Sub(start)
+	defer func() { r.Took = took }()
 	if err == nil && a.refused {
 		h.measure(e, now, took, gauge.Refused)
 		text, _ := cut(clean(a.text), h.limits.ShownBytes)
-		r := failure(&toolError{text, ErrRefused})
+		r = failure(&toolError{text, ErrRefused})
 		r.Text = h.mark(e, r.Text)
 		return r
 	}

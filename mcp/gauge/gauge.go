@@ -20,7 +20,7 @@
 //     once, and one success brings it back.
 //   - Samples older than [Keep] say nothing any more.
 //
-// A Gauge holds at most 100 samples of 32 bytes. It is not safe for concurrent
+// A Gauge holds at most 200 samples of 40 bytes. It is not safe for concurrent
 // use; its owner locks it.
 package gauge
 
@@ -155,6 +155,10 @@ func (g *Gauge) Record(now time.Time, took time.Duration, o Outcome) {
 	if len(g.ring) == Window {
 		g.drop(1)
 	}
+	if len(g.ring) == cap(g.ring) {
+		// Room for a hundred more, so that moving them up is rare.
+		g.ring = append(make([]Sample, 0, 2*Window), g.ring...)
+	}
 	g.ring = append(g.ring, Sample{now, took, o})
 	old := g.expire(now)
 	g.judge(now, o)
@@ -232,7 +236,7 @@ func (g *Gauge) expire(now time.Time) bool {
 
 // drop forgets the n oldest samples.
 func (g *Gauge) drop(n int) {
-	g.ring = append(g.ring[:0], g.ring[n:]...)
+	g.ring = g.ring[n:]
 	g.from = max(0, g.from-n)
 }
 
