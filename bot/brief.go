@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/glyphoxa/glyphoxa/engine"
 	"github.com/glyphoxa/glyphoxa/memory"
@@ -50,6 +51,7 @@ func (t *Table) situation(c npc.Character, a ask, tools bool) npc.Situation {
 			now.Talk = append(now.Talk, s)
 		}
 	}
+	now.Feeling = t.feelingsOf(c).Toward(a.line.Speaker.ID, a.line.Speaker.Name, time.Now())
 	if a.prompt != "" {
 		now.Whisper = a.prompt
 		return now

@@ -58,7 +58,8 @@ type game struct {
 	players   []string            // names of those who have spoken
 	hearing   int                 // utterances that are being recognised
 	settling  []chan struct{}
-	takeTime  bool // the next answer may take the deep tier
+	feelings  map[string]*npc.Feelings // by NPC
+	takeTime  bool                     // the next answer may take the deep tier
 	closing   bool
 }
 

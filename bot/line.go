@@ -116,6 +116,7 @@ func (t *Table) hear(who Person, s said) error {
 		return t.order(d.Command)
 	}
 	for _, id := range d.To {
+		t.feel(id, who, line.Text)
 		t.owe(ask{npc: id, line: line, decision: d, heard: s.ended})
 	}
 	t.next()
