@@ -146,7 +146,7 @@ func checkMessages(q *ChatRequest) string {
 		if m.Role == "tool" {
 			at := slices.Index(open, m.ToolCallID)
 			if at < 0 {
-				return "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
+				return "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'."
 			}
 			open = slices.Delete(open, at, at+1)
 			continue

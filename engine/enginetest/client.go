@@ -98,7 +98,7 @@ func (b *body) Read(p []byte) (int, error) {
 
 func (b *body) Close() error {
 	b.once.Do(func() { close(b.stop) })
-	return b.PipeReader.CloseWithError(errors.New("the client has gone"))
+	return b.CloseWithError(errors.New("the client has gone"))
 }
 
 // answer is a response on its way into a pipe.

@@ -32,7 +32,7 @@ func (v *Voices) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
-	key, voice := "", ""
+	var key, voice string
 	switch path := r.URL.Path; {
 	case strings.HasPrefix(path, "/v1/text-to-speech/") && strings.HasSuffix(path, "/stream-input"):
 		key, voice = r.Header.Get("xi-api-key"), strings.Split(path, "/")[3]

@@ -180,7 +180,7 @@ func (m *OpenAI) request(r engine.Request) (openai.ChatCompletionRequest, map[st
 	case m.o.URL == openAIURL:
 		q.MaxCompletionTokens = tokens
 	default: // the older name is known everywhere else
-		q.MaxTokens = tokens
+		extra["max_tokens"] = tokens
 	}
 	if r.Temperature != nil {
 		// go-openai leaves out a temperature of 0.
@@ -320,8 +320,8 @@ func inStream(e event) error {
 	var known struct {
 		Error json.RawMessage `json:"error"`
 	}
-	broken := json.Unmarshal(e.data, &known) != nil
-	if e.name != "error" && (broken || len(known.Error) == 0 || string(known.Error) == "null") {
+	said := json.Unmarshal(e.data, &known) == nil && len(known.Error) > 0 && string(known.Error) != "null"
+	if !said && e.name != "error" {
 		return nil
 	}
 	return fmt.Errorf("the model failed: %s", engine.VendorMessage(e.data))

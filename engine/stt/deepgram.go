@@ -109,12 +109,16 @@ func (d *dialog) nova(base string, q url.Values, language string) {
 			} `json:"channel"`
 			Description string `json:"description"`
 		}
-		// UtteranceEnd and SpeechStarted have a channel of another shape.
-		if json.Unmarshal(message, &m) != nil || m.Type != "Results" {
-			if m.Type == "Error" {
-				return false, fmt.Errorf("the vendor failed: %s", m.Description)
-			}
+		// Other messages, such as UtteranceEnd, have a channel of another shape, so
+		// that they cannot be read into m beyond their type.
+		err := json.Unmarshal(message, &m)
+		switch {
+		case m.Type == "Error":
+			return false, fmt.Errorf("the vendor failed: %s", m.Description)
+		case m.Type != "Results":
 			return false, nil
+		case err != nil:
+			return false, fmt.Errorf("results: %w", err)
 		}
 		if len(m.Channel.Alternatives) > 0 {
 			a := m.Channel.Alternatives[0]
@@ -150,10 +154,9 @@ func (d *dialog) flux(base string, q url.Values) {
 			Trigger     string `json:"trigger"`
 			Description string `json:"description"`
 		}
-		if json.Unmarshal(message, &m) != nil {
-			return false, nil
-		}
-		switch {
+		switch err := json.Unmarshal(message, &m); {
+		case err != nil:
+			return false, fmt.Errorf("message: %w", err)
 		case m.Type == "Error":
 			return false, fmt.Errorf("the vendor failed: %s", m.Description)
 		case m.Type != "TurnInfo":

@@ -102,10 +102,10 @@ func (d *dialog) scribe() {
 			Text  string `json:"text"`
 			Error string `json:"error"`
 		}
-		if json.Unmarshal(message, &m) != nil {
-			return false, nil
-		}
+		err := json.Unmarshal(message, &m)
 		switch {
+		case err != nil && strings.HasSuffix(m.Type, "_transcript"):
+			return false, fmt.Errorf("%s: %w", m.Type, err)
 		case m.Type == "partial_transcript":
 			text = m.Text
 		case m.Type == "committed_transcript":

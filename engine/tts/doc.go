@@ -12,6 +12,6 @@
 //     far as the engine can; espeak-ng and flite come out equally loud.
 //   - Text is only ever spoken: it never reaches a shell or an argument list, and
 //     markup, phoneme codes and control characters in it do nothing.
-//   - A text has at most [MaxText] bytes. A program of this machine has five
-//     seconds for it (flite fifteen), and at most four of one kind run at once.
+//   - A text has at most [MaxText] bytes. A program of this machine has five to
+//     thirteen seconds for it, and at most four of one kind run at once.
 package tts

@@ -23,7 +23,8 @@ const (
 	// programs is how many processes of one synthesiser run at once: they live
 	// for some 10 to 60 ms each.
 	programs = 4
-	// programTime is how long espeak-ng may take; the longest text takes 1 s.
+	// programTime is how long a program may take for a sentence: a hundred times
+	// what it needs. A long text gets a millisecond more for each byte.
 	programTime = 5 * time.Second
 	// chunkSize is the most that is yielded at a time: 46 ms at 22.05 kHz.
 	chunkSize = 1024
@@ -109,7 +110,7 @@ func (e *Espeak) Speak(ctx context.Context, v engine.Voice, text string) iter.Se
 			yield(engine.Speech{}, fmt.Errorf("espeak: %w", err))
 			return
 		}
-		p, err := e.program.Start(ctx, programTime, "--stdin", "--stdout", "-b", "1",
+		p, err := e.program.Start(ctx, timeFor(text), "--stdin", "--stdout", "-b", "1",
 			"-v", e.voice(v), "-p", espeakPitch(v.Pitch), "-s", espeakRate(v.Rate))
 		if err != nil {
 			yield(engine.Speech{}, fmt.Errorf("espeak: %w", err))
@@ -118,6 +119,11 @@ func (e *Espeak) Speak(ctx context.Context, v engine.Voice, text string) iter.Se
 		write(p, text)
 		speakWAV(ctx, p, v.Gain, yield)
 	}
+}
+
+// timeFor is how long a program may take for a text.
+func timeFor(text string) time.Duration {
+	return programTime + time.Duration(len(text))*time.Millisecond
 }
 
 // write gives a program its text. A program that does not read it ends with an

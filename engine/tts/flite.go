@@ -9,15 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/glyphoxa/glyphoxa/engine"
 	"github.com/glyphoxa/glyphoxa/engine/child"
 	"github.com/glyphoxa/glyphoxa/voice/pcm"
 )
-
-// fliteTime is how long flite may take: seven seconds for the longest text.
-const fliteTime = 15 * time.Second
 
 // fliteVoice is what a voice of flite is like.
 type fliteVoice struct {
@@ -144,7 +140,7 @@ func (f *Flite) make(ctx context.Context, v engine.Voice, text string) (pcm.Chun
 	}
 	args = append(args, "--setf", fmt.Sprintf("duration_stretch=%.2f", played/rate))
 
-	p, err := f.program.Start(ctx, fliteTime, args...)
+	p, err := f.program.Start(ctx, timeFor(text), args...)
 	if err != nil {
 		return pcm.Chunk{}, err
 	}

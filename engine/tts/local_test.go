@@ -222,7 +222,10 @@ func TestLanguagesFindTheirNearestVoice(t *testing.T) {
 func TestSpeechStopsWithItsListenerOrItsContext(t *testing.T) {
 	long := strings.Repeat(sentence+" ", 10)
 	for _, s := range []engine.Synthesizer{espeak(t), flite(t)} {
-		for range s.Speak(t.Context(), engine.Voice{}, long) {
+		for _, err := range s.Speak(t.Context(), engine.Voice{}, long) {
+			if err != nil {
+				t.Error(err)
+			}
 			break
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())

@@ -153,7 +153,7 @@ func likeness(v engine.Voice, name string) engine.Voice {
 		v.ID = "rms"
 	default:
 		v.ID = ""
-		blank := VoiceFor(id, v.Language, name)
+		blank := VoiceFor(Person{ID: id, Language: v.Language}, name)
 		v.ID = blank.ID
 	}
 	return v
@@ -165,26 +165,55 @@ func isFemale(id string) bool {
 	return len(variant) == 2 && variant[0] == 'f' || variant == "grandma" || variant == "whisperf"
 }
 
+// A Person is somebody who needs a voice.
+type Person struct {
+	ID       string
+	Language string // BCP 47
+	Pronouns string // "she/her", "he/him", or anything
+}
+
 // VoiceFor is the voice of somebody nobody chose a voice for: always the same for
-// the same id, and not taken by anybody before. name is the engine's; for "" the
-// voice is one of this machine's, as English with flite's voices.
-func VoiceFor(id, language, name string, taken ...engine.Voice) engine.Voice {
+// the same id, fitting the pronouns, and not taken by anybody before, as far as
+// there are voices enough. name is the engine's; for "" the voice is one of this
+// machine's, as English with flite's voices.
+func VoiceFor(p Person, name string, taken ...engine.Voice) engine.Voice {
 	h := fnv.New64a()
-	h.Write([]byte(id)) // never fails
+	h.Write([]byte(p.ID)) // never fails
 	n := h.Sum64()
-	var v engine.Voice
+	var second engine.Voice
 	// Three people can share a timbre and still be told apart; a table with more
 	// people than voices has to live with twins in the end.
-	for range 50 {
+	for range 100 {
 		n = stir(n)
-		v = voiceOf(n, language, name)
+		v := voiceOf(n, p.Language, name)
+		if !fits(v, p.Pronouns) {
+			continue
+		}
+		if second == (engine.Voice{}) {
+			second = v
+		}
 		if !slices.ContainsFunc(taken, func(o engine.Voice) bool {
 			return o.Engine == v.Engine && o.ID == v.ID && math.Abs(usual(o.Pitch)-usual(v.Pitch)) < 0.1
 		}) {
-			break
+			return v
 		}
 	}
-	return v
+	return second
+}
+
+// fits reports whether a voice sounds as the pronouns let one expect.
+func fits(v engine.Voice, pronouns string) bool {
+	if v.ID == "" || v.ID == "alloy" || v.ID == "fable" {
+		return true
+	}
+	female := v.ID == "slt" || isFemale(v.ID) || slices.Contains([]string{"coral", "nova", "sage", "shimmer"}, v.ID)
+	switch first, _, _ := strings.Cut(strings.ToLower(pronouns), "/"); strings.TrimSpace(first) {
+	case "she", "sie":
+		return female
+	case "he", "er":
+		return !female
+	}
+	return true
 }
 
 // stir is one step of the splitmix64 generator.

@@ -3,6 +3,7 @@ package tts
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -129,8 +130,8 @@ func TestNobodysChoiceIsStableDistinctAndSpeakable(t *testing.T) {
 	for _, name := range []string{"", "espeak", "flite", "openai"} {
 		var seen []engine.Voice
 		for _, id := range ids {
-			v := VoiceFor(id, "en", name, seen...)
-			if v != VoiceFor(id, "en", name, seen...) {
+			v := VoiceFor(Person{ID: id, Language: "en"}, name, seen...)
+			if v != VoiceFor(Person{ID: id, Language: "en"}, name, seen...) {
 				t.Fatalf("%s changes its voice", id)
 			}
 			for i, o := range seen {
@@ -147,7 +148,22 @@ func TestNobodysChoiceIsStableDistinctAndSpeakable(t *testing.T) {
 			}
 		}
 	}
-	if v := VoiceFor("hexe", "de", ""); v.Engine != "espeak" || strings.HasPrefix(v.ID, "en") {
+	if v := VoiceFor(Person{ID: "hexe", Language: "de"}, ""); v.Engine != "espeak" || strings.HasPrefix(v.ID, "en") {
 		t.Errorf("a German voice is %+v", v)
+	}
+}
+
+func TestVoicesFitPronouns(t *testing.T) {
+	for _, name := range []string{"", "espeak", "openai"} {
+		for i := range 100 {
+			id := fmt.Sprint("npc", i)
+			she := VoiceFor(Person{ID: id, Pronouns: "she/her"}, name).ID
+			he := VoiceFor(Person{ID: id, Pronouns: "He/Him"}, name).ID
+			_, variant, _ := strings.Cut(she, "+")
+			if name == "" && (she != "slt" || he == "slt") || name == "espeak" && (variant[0] != 'f' || strings.Contains(he, "+f")) ||
+				slices.Contains([]string{"onyx", "echo", "ash"}, she) || slices.Contains([]string{"nova", "shimmer"}, he) {
+				t.Errorf("engine %q: she speaks as %s, he as %s", name, she, he)
+			}
+		}
 	}
 }

@@ -110,7 +110,10 @@ func TestAVendorStopsWithItsListenerOrItsContext(t *testing.T) {
 	server := &enginetest.Voices{}
 	for s, voice := range vendors(t, server) {
 		synctest.Test(t, func(t *testing.T) {
-			for range s.Speak(t.Context(), engine.Voice{ID: voice}, spokenWords) {
+			for _, err := range s.Speak(t.Context(), engine.Voice{ID: voice}, spokenWords) {
+				if err != nil {
+					t.Error(err)
+				}
 				break
 			}
 			synctest.Wait()

@@ -1,7 +1,5 @@
 package pcm
 
-import "time"
-
 // A Framer takes chunks of any rate and length and gives frames of one rate and
 // length. A synthesiser's chunks become packets with it, a browser's microphone
 // becomes what a recogniser hears. It is for one stream and one goroutine.
@@ -64,9 +62,4 @@ func (f *Framer) End() {
 	for (len(f.held)-f.start)%f.size != 0 {
 		f.held = append(f.held, 0)
 	}
-}
-
-// Held is how much sound waits to be taken.
-func (f *Framer) Held() time.Duration {
-	return Chunk{Rate: f.rate, Samples: f.held[f.start:]}.Duration()
 }

@@ -6,12 +6,14 @@ import (
 	"sync"
 )
 
+// MinRate and MaxRate bound the sample rates that are accepted anywhere. Below 4 kHz
+// speech cannot be understood; above 192 kHz no hardware records.
 const (
-	// MinRate and MaxRate bound the sample rates that are accepted anywhere.
-	// Below 4 kHz speech cannot be understood; above 192 kHz no hardware records.
 	MinRate = 4000
 	MaxRate = 192000
+)
 
+const (
 	// zeroCrossings each side of the filter's middle: 32 with 96 dB of stop band
 	// put images below -100 dB for 1.4 ms of delay at 24 kHz.
 	zeroCrossings = 32

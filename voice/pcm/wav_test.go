@@ -195,8 +195,8 @@ func TestACutFileGivesItsSoundFirstAndThenTheError(t *testing.T) {
 func TestTooLongFilesAreRefusedWhateverTheHeaderSays(t *testing.T) {
 	long := wavFile(formatInt, 1, 16000, 16, false, make([]byte, 2*16000*3))
 	piped := bytes.Clone(long)
-	i := bytes.Index(piped, []byte("data"))
-	copy(piped[i+4:], "\xff\xff\xff\xff")
+	_, after, _ := bytes.Cut(piped, []byte("data"))
+	copy(after, "\xff\xff\xff\xff")
 	for name, file := range map[string][]byte{"honest": long, "pipe": piped} {
 		if _, err := ReadWAV(bytes.NewReader(file), HearRate, 2*time.Second); err == nil || !strings.Contains(err.Error(), "longer than 2s") {
 			t.Errorf("%s: got %v", name, err)
@@ -228,7 +228,9 @@ func TestLiveSoundIsGivenOutAsItArrives(t *testing.T) {
 	if err != nil || !slices.Equal(buf[:n], []int16{1, 2, 3}) {
 		t.Errorf("got %v, %v", buf[:n], err)
 	}
-	pw.Close()
+	if err := pw.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if n, err := r.ReadSome(buf); n != 0 || !errors.Is(err, io.EOF) {
 		t.Errorf("at the end: %d, %v", n, err)
 	}

@@ -33,11 +33,6 @@ const (
 	Ended                 // it is over; this frame is not part of it
 )
 
-// String is for logs.
-func (e Event) String() string {
-	return [...]string{"silence", "started", "speaking", "ended"}[e&3]
-}
-
 const (
 	// startVoiced of the last startOf frames begin an utterance: a click is shorter.
 	startVoiced = 3
@@ -158,14 +153,6 @@ func (d *Detector) Onset() iter.Seq[[]int16] {
 // Voiced is how much voice the utterance has had so far, pauses not counted; after
 // its end, how much it had.
 func (d *Detector) Voiced() time.Duration { return time.Duration(d.voiced) * pcm.FrameTime }
-
-// Silent is how long the speaker has paused within the utterance.
-func (d *Detector) Silent() time.Duration {
-	if !d.speaking {
-		return 0
-	}
-	return time.Duration(d.silent) * pcm.FrameTime
-}
 
 // A blow lasts a few milliseconds: three quarters of a frame's energy within a
 // quarter of it are a key, a die or a cup, not a voice, whose pulses come every
