@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/glyphoxa/glyphoxa/bot"
+	"github.com/glyphoxa/glyphoxa/campaigns"
 	"github.com/glyphoxa/glyphoxa/engine"
 	"github.com/glyphoxa/glyphoxa/engine/llm"
 	"github.com/glyphoxa/glyphoxa/engine/stt"
@@ -18,7 +21,7 @@ import (
 const firstWord = 4 * time.Second
 
 // synthesizers are the names that a campaign's voices may use.
-var synthesizers = []string{"espeak", "flite", "openai"}
+var synthesizers = []string{"espeak", "flite", "openai", "elevenlabs", "cartesia", "deepgram"}
 
 // parts are what a table thinks, hears and speaks with. A nil model is the
 // improviser alone; a nil ear or synth is none.
@@ -75,9 +78,15 @@ func (p *parts) findModel(ctx context.Context, o setting) error {
 			return err
 		}
 		p.model, p.about.Brain = m, bot.Part{Name: m.Name()}
+	case "gemini":
+		m, err := llm.NewGemini(llm.GeminiOptions{URL: c.URL, Key: c.Key, Model: c.Model})
+		if err != nil {
+			return err
+		}
+		p.model, p.about.Brain = m, bot.Part{Name: m.Name()}
 	case "improviser", "none":
 	default:
-		return fmt.Errorf("no provider %q: choose auto, openai, anthropic or improviser", c.Provider)
+		return fmt.Errorf("no provider %q: choose auto, openai, anthropic, gemini or improviser", c.Provider)
 	}
 	return nil
 }
@@ -106,10 +115,22 @@ func (p *parts) findEar(ctx context.Context, o setting) error {
 	case "openai":
 		ear := stt.NewOpenAI(stt.OpenAIOptions{URL: c.URL, Key: c.Key, Model: c.Model})
 		p.ear, p.about.Ear = ear, bot.Part{Name: ear.Name()}
+	case "deepgram":
+		ear, err := stt.NewDeepgram(stt.DeepgramOptions{URL: c.URL, Key: c.Key, Model: c.Model})
+		if err != nil {
+			return err
+		}
+		p.ear, p.about.Ear = ear, bot.Part{Name: ear.Name()}
+	case "elevenlabs":
+		ear, err := stt.NewScribe(stt.ScribeOptions{URL: c.URL, Key: c.Key, Model: c.Model})
+		if err != nil {
+			return err
+		}
+		p.ear, p.about.Ear = ear, bot.Part{Name: ear.Name()}
 	case "none":
 		p.about.Ear = bot.Part{Name: "nothing", Missing: true, Note: "stt: is set to none"}
 	default:
-		return fmt.Errorf("no provider %q: choose auto, openai, pocketsphinx or none", c.Provider)
+		return fmt.Errorf("no provider %q: choose auto, openai, deepgram, elevenlabs, pocketsphinx or none", c.Provider)
 	}
 	return nil
 }
@@ -127,25 +148,71 @@ func (p *parts) findSynth(ctx context.Context, o setting) error {
 			p.about.Mouth = bot.Part{Name: "nothing", Missing: true, Note: err.Error()}
 			return nil
 		}
-	case "openai":
-		cloud, err := tts.NewOpenAI(tts.OpenAIOptions{URL: c.URL, Key: c.Key, Model: c.Model})
+	case "openai", "elevenlabs", "cartesia", "deepgram":
+		vendor, err := synthesizer(c)
 		if err != nil {
 			return err
 		}
 		if set == nil {
 			set = new(tts.Set)
 		}
-		set.Prefer(cloud)
+		set.Prefer(vendor)
 	default:
-		return fmt.Errorf("no provider %q: choose auto, openai, espeak, flite or none", c.Provider)
+		return fmt.Errorf("no provider %q: choose auto, openai, elevenlabs, cartesia, deepgram, espeak, flite or none", c.Provider)
 	}
 	set.Log = o.log
 	p.synth, p.about.Mouth = set, bot.Part{Name: set.Name()}
-	if c.Provider != "openai" {
+	if !c.sells() {
 		p.about.Mouth.Basic = true
 		p.about.Mouth.Note = "Set tts: to a server with better voices (provider: openai, url: ...)"
 	}
 	return nil
+}
+
+// sells reports whether speech comes from a server rather than from this machine.
+func (c provider) sells() bool {
+	return slices.Contains([]string{"openai", "elevenlabs", "cartesia", "deepgram"}, c.Provider)
+}
+
+// synthesizer is the server that the configuration names for speech.
+func synthesizer(c provider) (engine.Synthesizer, error) {
+	o := tts.VendorOptions{URL: c.URL, Key: c.Key, Model: c.Model}
+	switch c.Provider {
+	case "elevenlabs":
+		return tts.NewElevenLabs(o)
+	case "cartesia":
+		return tts.NewCartesia(o)
+	case "deepgram":
+		return tts.NewDeepgram(o)
+	default:
+		return tts.NewOpenAI(tts.OpenAIOptions{URL: c.URL, Key: c.Key, Model: c.Model})
+	}
+}
+
+// cast gives each NPC without a voice of its own one that nobody else has.
+func cast(c *campaigns.Campaign, o provider) {
+	name := ""
+	if o.sells() {
+		name = o.Provider
+	}
+	var taken []engine.Voice
+	for _, n := range c.NPCs {
+		if v := n.Voice; v.Engine != "" || v.ID != "" {
+			taken = append(taken, engine.Voice{Engine: v.Engine, ID: v.ID, Pitch: v.Pitch})
+		}
+	}
+	for i := range c.NPCs {
+		n := &c.NPCs[i]
+		if n.Voice.Engine != "" || n.Voice.ID != "" {
+			continue
+		}
+		language := cmp.Or(n.Voice.Language, n.Language, c.Language)
+		v := tts.VoiceFor(tts.Person{ID: n.ID, Language: language, Pronouns: n.Pronouns}, name, taken...)
+		taken = append(taken, v)
+		// What the campaign does say of the voice stays.
+		n.Voice.Engine, n.Voice.ID, n.Voice.Language = v.Engine, v.ID, language
+		n.Voice.Pitch, n.Voice.Rate = cmp.Or(n.Voice.Pitch, v.Pitch), cmp.Or(n.Voice.Rate, v.Rate)
+	}
 }
 
 // seedOf makes each NPC choose its lines differently.

@@ -68,6 +68,7 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 	if err != nil {
 		return s, err
 	}
+	cast(c, o.cfg.TTS)
 	s.campaign = c.ID
 	dir, err := o.cfg.dataDir()
 	if err != nil {
@@ -141,6 +142,7 @@ func (s *seat) watch(ctx context.Context) {
 		first := true
 		for c, err := range campaigns.Watch(ctx, s.cfg.Campaign, campaignOptions(s.cfg)) {
 			if err == nil && !first {
+				cast(c, s.cfg.TTS)
 				err = s.table.Reload(ctx, c)
 			}
 			first = false

@@ -39,10 +39,15 @@ func chanceOf(n int) float64 { return min(-2.3, math.Log10(0.1/float64(max(n, 1)
 // trieLog is what the model's numbers are logarithms to.
 var trieLog = math.Log10(1.0001)
 
-// withWords is the model with words made likely, those it lacks being added.
-func withWords(model []byte, words []string) ([]byte, error) {
+// rareChance is how likely a word is at most that is a name and nothing else:
+// "bartok" has -7.3, "grappling" -6.0.
+const rareChance = -6.5
+
+// withWords is the model with words made likely, those it lacks being added. rare
+// are those that the model did not know or hardly ever met.
+func withWords(model []byte, words []string) (changed []byte, rare map[string]bool, err error) {
 	if len(model) < trieHead+trieTables || string(model[:len(trieMagic)]) != trieMagic || model[len(trieMagic)] != 3 {
-		return nil, errors.New("language model: not a trie of order 3")
+		return nil, nil, errors.New("language model: not a trie of order 3")
 	}
 	le := binary.LittleEndian
 	known := int(le.Uint32(model[trieCounts:]))
@@ -51,7 +56,7 @@ func withWords(model []byte, words []string) ([]byte, error) {
 	grams := uniEnd + trieUnigram
 	text, err := wordsAt(model, known, grams)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	number := make(map[string]int, known)
 	for i, w := range bytes.Split(bytes.TrimSuffix(model[text:], []byte{0}), []byte{0}) {
@@ -59,17 +64,21 @@ func withWords(model []byte, words []string) ([]byte, error) {
 	}
 	unigrams := bytes.Clone(model[uni:uniEnd])
 	list := bytes.Clone(model[text:])
+	rare = map[string]bool{}
 	least := float32(chanceOf(len(words)) / trieLog)
 	chance := math.Float32bits(least)
 	added := 0
 	for _, w := range words {
 		if i, ok := number[w]; ok {
 			at := unigrams[i*trieUnigram:]
-			if math.Float32frombits(le.Uint32(at)) < least {
+			was := math.Float32frombits(le.Uint32(at))
+			rare[w] = float64(was)*trieLog < rareChance
+			if was < least {
 				le.PutUint32(at, chance)
 			}
 			continue
 		}
+		rare[w] = true
 		number[w] = known + added
 		added++
 		unigrams = le.AppendUint32(unigrams, chance)
@@ -78,15 +87,15 @@ func withWords(model []byte, words []string) ([]byte, error) {
 		list = append(append(list, w...), 0)
 	}
 	if bits.Len(uint(known+added)) != bits.Len(uint(known)) {
-		return nil, fmt.Errorf("language model: no room for %d words", added)
+		return nil, nil, fmt.Errorf("language model: no room for %d words", added)
 	}
-	changed := make([]byte, 0, len(model)+added*(trieUnigram+20))
+	changed = make([]byte, 0, len(model)+added*(trieUnigram+20))
 	changed = append(changed, model[:uni]...)
 	le.PutUint32(changed[trieCounts:], uint32(known+added))
 	changed = append(changed, unigrams...)
 	changed = append(changed, model[uniEnd:text-4]...)
 	changed = le.AppendUint32(changed, uint32(len(list)))
-	return append(changed, list...), nil
+	return append(changed, list...), rare, nil
 }
 
 // wordsAt is where the words begin: behind the bits, whose length follows from the

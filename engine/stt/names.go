@@ -28,6 +28,18 @@ const (
 // that nothing is left behind.
 type vocabulary struct {
 	model, dictionary *os.File
+	// rare are the words that are names and nothing else.
+	rare map[string]bool
+}
+
+// called is a text without "the" before a name at its beginning. The breath before
+// a first b, d or g is often taken for one, and nobody calls a person "the Bartok".
+func (v *vocabulary) called(text string) string {
+	rest, ok := strings.CutPrefix(text, "the ")
+	if name, _, _ := strings.Cut(rest, " "); ok && v != nil && v.rare[name] {
+		return rest
+	}
+	return text
 }
 
 // teach makes a vocabulary with the words of names. It returns nil if there is
@@ -57,7 +69,7 @@ func (p *Pocketsphinx) teach(ctx context.Context, names []string) (*vocabulary, 
 	if err != nil {
 		return nil, err
 	}
-	model, err = withWords(model, words)
+	model, rare, err := withWords(model, words)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +89,7 @@ func (p *Pocketsphinx) teach(ctx context.Context, names []string) (*vocabulary, 
 			}
 		}
 	}
-	v := &vocabulary{}
+	v := &vocabulary{rare: rare}
 	if v.model, err = nameless(model); err != nil {
 		return nil, err
 	}

@@ -175,7 +175,7 @@ func (p *Pocketsphinx) run(ctx context.Context, words *vocabulary, expected chan
 	if err := process.Wait(); err != nil {
 		return "", channel{}, err
 	}
-	return strings.Join(heard, " "), measuredIn(log), nil
+	return words.called(strings.Join(heard, " ")), measuredIn(log), nil
 }
 
 // unheard are marks for noises, and for which pronunciation of a word was heard.

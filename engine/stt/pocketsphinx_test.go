@@ -148,7 +148,7 @@ func TestABrokenLanguageModelIsNotTouched(t *testing.T) {
 		"empty": nil, "text": []byte("hello"), "cut": model[:len(model)-1], "head only": model[:trieHead+trieTables],
 		"a count of 4 billion": slices.Concat(model[:trieCounts], []byte{255, 255, 255, 255}, model[trieCounts+4:]),
 	} {
-		if _, err := withWords(b, []string{"x"}); err == nil {
+		if _, _, err := withWords(b, []string{"x"}); err == nil {
 			t.Errorf("%s was accepted", name)
 		}
 	}
@@ -156,15 +156,30 @@ func TestABrokenLanguageModelIsNotTouched(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprintf("word%d", i)
 	}
-	if _, err := withWords(model, many); err == nil {
+	if _, _, err := withWords(model, many); err == nil {
 		t.Error("more words than their numbers have bits for were accepted")
 	}
-	twice, err := withWords(model, []string{"xanathar"})
+	twice, _, err := withWords(model, []string{"xanathar"})
 	if err == nil {
-		twice, err = withWords(twice, []string{"xanathar"})
+		twice, _, err = withWords(twice, []string{"xanathar"})
 	}
 	if err != nil || len(twice) != len(model)+trieUnigram+len("xanathar")+1 {
 		t.Errorf("a word taught twice: %d bytes more, %v", len(twice)-len(model), err)
+	}
+}
+
+func TestABreathBeforeANameIsNoArticle(t *testing.T) {
+	v, err := pocketsphinx(t).teach(t.Context(), []string{"Bartok the Barkeep", "Greymantle", "the Old Mill"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"the bartok roll the dice": "bartok roll the dice", "the greymantle": "greymantle", "the old mill burned": "the old mill burned",
+		"ask the bartok": "ask the bartok", "the": "the", "": "",
+	} {
+		if got := v.called(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
 	}
 }
 

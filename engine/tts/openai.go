@@ -19,9 +19,6 @@ import (
 	"github.com/glyphoxa/glyphoxa/voice/pcm"
 )
 
-// openAIVoices are the voices of OpenAI's speech models.
-var openAIVoices = []string{"alloy", "ash", "ballad", "coral", "echo", "fable", "nova", "onyx", "sage", "shimmer", "verse"}
-
 const (
 	// maxInput is the longest text that OpenAI's speech API takes, in characters.
 	maxInput = 4096
@@ -138,7 +135,7 @@ func (a *OpenAI) post(ctx context.Context, v engine.Voice, text string) (*http.R
 		id = a.o.Voice
 	}
 	if id == "" {
-		id = openAIVoices[0]
+		id = stock["openai"][0].id
 	}
 	body, err := json.Marshal(struct {
 		Model  string  `json:"model"`

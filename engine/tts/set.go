@@ -136,7 +136,7 @@ func likeness(v engine.Voice, name string) engine.Voice {
 	if v.Engine == name || v.Engine == "" && v.ID == "" {
 		return v
 	}
-	id := v.ID
+	id, k := v.ID, kindOf(v)
 	v.Engine = name
 	switch {
 	case name == "espeak" && id == "slt":
@@ -145,24 +145,16 @@ func likeness(v engine.Voice, name string) engine.Voice {
 		v.ID = "en-gb-scotland+m2"
 	case name == "espeak" && id == "rms":
 		v.ID = "en-us+m3"
-	case name == "flite" && isFemale(id):
+	case name == "flite" && k == female:
 		v.ID = "slt"
 	case name == "flite" && strings.Contains(id, "scotland"):
 		v.ID = "awb"
 	case name == "flite":
 		v.ID = "rms"
 	default:
-		v.ID = ""
-		blank := VoiceFor(Person{ID: id, Language: v.Language}, name)
-		v.ID = blank.ID
+		v.ID = VoiceFor(Person{ID: id, Language: v.Language, Pronouns: [...]string{"", "she", "he"}[k]}, name).ID
 	}
 	return v
-}
-
-// isFemale tells by a variant of espeak-ng's, as far as its name does.
-func isFemale(id string) bool {
-	_, variant, _ := strings.Cut(id, "+")
-	return len(variant) == 2 && variant[0] == 'f' || variant == "grandma" || variant == "whisperf"
 }
 
 // A Person is somebody who needs a voice.
@@ -180,13 +172,14 @@ func VoiceFor(p Person, name string, taken ...engine.Voice) engine.Voice {
 	h := fnv.New64a()
 	h.Write([]byte(p.ID)) // never fails
 	n := h.Sum64()
+	want := kindFor(p.Pronouns)
 	var second engine.Voice
 	// Three people can share a timbre and still be told apart; a table with more
 	// people than voices has to live with twins in the end.
 	for range 100 {
 		n = stir(n)
 		v := voiceOf(n, p.Language, name)
-		if !fits(v, p.Pronouns) {
+		if k := kindOf(v); want != either && k != either && k != want {
 			continue
 		}
 		if second == (engine.Voice{}) {
@@ -199,21 +192,6 @@ func VoiceFor(p Person, name string, taken ...engine.Voice) engine.Voice {
 		}
 	}
 	return second
-}
-
-// fits reports whether a voice sounds as the pronouns let one expect.
-func fits(v engine.Voice, pronouns string) bool {
-	if v.ID == "" || v.ID == "alloy" || v.ID == "fable" {
-		return true
-	}
-	female := v.ID == "slt" || isFemale(v.ID) || slices.Contains([]string{"coral", "nova", "sage", "shimmer"}, v.ID)
-	switch first, _, _ := strings.Cut(strings.ToLower(pronouns), "/"); strings.TrimSpace(first) {
-	case "she", "sie":
-		return female
-	case "he", "er":
-		return !female
-	}
-	return true
 }
 
 // stir is one step of the splitmix64 generator.
@@ -239,16 +217,11 @@ func voiceOf(n uint64, language, name string) engine.Voice {
 			v.Engine = "flite"
 		}
 	}
-	switch v.Engine {
-	case "flite":
-		v.ID = []string{"slt", "rms", "awb"}[pick(3)]
-	case "espeak":
-		v.ID = "+" + []string{"m1", "m2", "m3", "m4", "m7", "f1", "f2", "f3", "f4", "f5"}[pick(10)]
-		if inEnglish {
-			v.ID = []string{"en-us", "en-gb", "en-gb-scotland", "en-gb-x-rp", "en-029"}[pick(5)] + v.ID
-		}
-	case "openai":
-		v.ID = openAIVoices[pick(len(openAIVoices))]
+	if voices := stock[v.Engine]; len(voices) > 0 {
+		v.ID = voices[pick(len(voices))].id
+	}
+	if v.Engine == "espeak" && inEnglish {
+		v.ID = []string{"en-us", "en-gb", "en-gb-scotland", "en-gb-x-rp", "en-029"}[pick(5)] + v.ID
 	}
 	// A semitone is easily told apart; beyond these it sounds ill.
 	v.Pitch = []float64{0.80, 0.86, 0.93, 1.00, 1.07, 1.15, 1.23}[pick(7)]
