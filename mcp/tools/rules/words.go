@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -51,6 +52,16 @@ func split(text string) []string {
 		}
 	}
 	flush()
+	return words
+}
+
+// spell writes abbreviations out, so that "0 hp" meets "zero hit points".
+func spell(words []string) []string {
+	for i := 0; i < len(words); i++ {
+		if words[i] == "hp" {
+			words = slices.Replace(words, i, i+1, "hit", "points")
+		}
+	}
 	return words
 }
 
@@ -125,7 +136,7 @@ var means = meanings(`fell fall: falling | held hold holding grabbed: grapple | 
  footprints tracks: survival | easy hard: difficulty | everyone party group: group |
  afraid scared: frightened | invisibility: invisible | poison: poisoned | zombies skeletons zombie skeleton: undead |
  inn tavern: lifestyle | walk away flee fleeing escape: disengage | narrow tunnel corridor: squeeze | mug bottle chair: improvised |
- hp: hit points | pulling draw drawing: object | trigger soon wait waiting: ready`)
+ pulling draw drawing: object | trigger soon wait waiting: ready`)
 
 // meanings reads "said said: meant meant | …".
 func meanings(table string) map[string][]string {
