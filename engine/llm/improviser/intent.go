@@ -98,7 +98,7 @@ func (t *turn) intent(u *understanding) intent {
 	switch {
 	case has(p, g.wants["drawing"]):
 		return wantsTable
-	case wants(wantsMemory):
+	case wants(wantsMemory), wants("did") && wants("uttered"):
 		return wantsMemory
 	case t.asksRule(u):
 		return wantsRule
@@ -122,6 +122,8 @@ func (t *turn) intent(u *understanding) intent {
 		return wantsPrices
 	case wants(wantsOrder) && !wants("really asks"), short && !u.question && strings.HasSuffix(p, g.please) && len(u.words) > 0:
 		return wantsOrder
+	case wants("company"):
+		return wantsFavor
 	case u.question && t.known(*u):
 		return wantsTopic
 	case wants(wantsAttention):

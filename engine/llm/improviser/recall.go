@@ -14,6 +14,7 @@ type boldness struct {
 var (
 	boldly = boldness{0.42, 0.3} // somebody asked
 	surely = boldness{0.75, 0.6} // somebody only talked
+	hinted = boldness{0.45, 0.4} // somebody said "I am starving"
 )
 
 func (b boldness) accepts(f find) bool {
@@ -180,7 +181,10 @@ func (t *turn) ownLife(u understanding) string {
 	}
 	best, score := "", 0
 	for _, s := range sentences(t.persona.Background) {
-		n := 1 // any of it answers a question about itself
+		n := 0
+		if has(u.plain, t.tongue.wants["own life"]) {
+			n = 1 // any of it answers
+		}
 		for _, w := range t.lore.content(s) {
 			if slices.Contains(u.words, w) || slices.ContainsFunc(u.words, func(x string) bool { return t.tongue.related(x, w) }) {
 				n++

@@ -34,7 +34,7 @@ type tongue struct {
 	spoke, and string              // how the topics of a talk are told
 	lines      map[string][]string // stock lines by occasion
 	// A few words that answers are made with.
-	areYou, please, no, i, me, my, you, your, is, said, asked, somebody string
+	areYou, please, there, no, i, me, my, you, your, is, said, asked, somebody string
 }
 
 func tongueFor(language string) *tongue {

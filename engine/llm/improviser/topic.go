@@ -53,7 +53,7 @@ func (t *turn) aboutEndsAt(words []string, i int) bool {
 func (t *turn) subject(u understanding) topic {
 	g := t.tongue
 	head, introduced := after(u.plain, g.about)
-	if first, _, _ := strings.Cut(head, " "); first == g.your {
+	if words := strings.Fields(head); len(words) > 0 && (words[0] == g.your || words[len(words)-1] == g.you) {
 		introduced = false // asked about the NPC itself
 	}
 	if introduced {
@@ -109,7 +109,7 @@ func (t *turn) pointsBack(u understanding, words []string, named bool) bool {
 		case g.pronouns[w]:
 			_, known := t.bestLore(words)
 			return !known
-		case g.demonstratives[w] && (i == len(all)-1 || len(words) == 0):
+		case g.demonstratives[w] && (len(words) == 0 || w == g.there && i == len(all)-1):
 			_, known := t.bestLore(words)
 			return !known
 		}

@@ -66,6 +66,9 @@ func (t *turn) tell(u understanding) string {
 		}
 		return first(t.recalling(u, boldly), func() string { return t.unknown(u) })
 	case wantsPrices:
+		if has(u.plain, t.tongue.wants["bill"]) {
+			return t.line("prices", nil)
+		}
 		return first(func() string { return t.price(u) }, t.recalling(u, boldly), t.saying("prices", nil))
 	case wantsOrder:
 		if len(t.persona.Lines["order"]) > 0 {
@@ -83,6 +86,9 @@ func (t *turn) tell(u understanding) string {
 		}
 		return t.line("more", nil)
 	case wantsChat:
+		if len(u.words) == 1 {
+			return first(t.recalling(u, hinted), t.saying("smalltalk", nil))
+		}
 		return first(t.recalling(u, surely), t.saying("smalltalk", nil))
 	case wantsJoke:
 		if len(t.persona.Lines["joke"]) == 0 {
