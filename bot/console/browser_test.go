@@ -63,7 +63,7 @@ func browse(t *testing.T, script string, given map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", script, string(arg))
 	cmd.Dir = "browser"
