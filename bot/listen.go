@@ -65,7 +65,8 @@ func (t *Table) heard(who Person, u engine.Utterance, err error) {
 		return
 	}
 	raw := cutText(clean(u.Text))
-	if raw == "" {
+	if raw == "" { // a cough: take back what was shown of it
+		t.events.add(Event{Line: &Line{ID: u.ID, Speaker: who, Final: true}})
 		return
 	}
 	s := said{id: u.ID, text: raw, confidence: u.Confidence, began: u.Began, ended: u.Ended}

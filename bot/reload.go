@@ -12,7 +12,6 @@ import (
 	"github.com/glyphoxa/glyphoxa/memory"
 )
 
-// Reload plays on with a changed campaign: its world goes to memory, its NPCs
 // glossaryOf is the names of a campaign and what its author says is misheard.
 func glossaryOf(c *campaigns.Campaign) *memory.Glossary {
 	g := memory.NewGlossary(c.Names())
@@ -24,6 +23,7 @@ func glossaryOf(c *campaigns.Campaign) *memory.Glossary {
 	return g
 }
 
+// Reload plays on with a changed campaign: its world goes to memory, its NPCs
 // think and speak by it from the next turn on. What was said, who is muted and
 // who came or left stays. The campaign must have the id of the one in play.
 func (t *Table) Reload(ctx context.Context, c *campaigns.Campaign) error {

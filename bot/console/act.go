@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -199,9 +200,8 @@ func (c *Console) invite(w http.ResponseWriter, r *http.Request) {
 		c.refuse(w, r, http.StatusUnprocessableEntity, errors.New("a player needs a name: NPCs will call them by it"))
 		return
 	}
-	scheme := "http://"
-	if r.TLS != nil {
-		scheme = "https://"
-	}
-	c.render(w, r, http.StatusOK, inviteLink(c.Link(scheme+r.Host, role, name), role, name))
+	// The browser knows under which address it sees the page, also behind a proxy;
+	// the guard has made sure that it is ours.
+	base := cmp.Or(r.Header.Get("Origin"), "http://"+r.Host)
+	c.render(w, r, http.StatusOK, inviteLink(c.Link(base, role, name), role, name))
 }

@@ -137,6 +137,21 @@ func TestGrowingLineIsSentAtMostTenTimesASecond(t *testing.T) {
 	}
 }
 
+// A cough may look like words until it has ended: then it leaves the page.
+func TestWhatWasNoLineAfterAllIsTakenBack(t *testing.T) {
+	h := open(t, newTavern(), console.Options{})
+	f := h.guest(console.DM, "").follow(0, "")
+	mira := bot.Person{ID: "player-mira", Name: "Mira"}
+	h.tavern.happen(bot.Event{Line: &bot.Line{ID: "1", Speaker: mira, Coming: "the"}})
+	if got := f.next("line").data; strings.Contains(got, "nothing-said") {
+		t.Errorf("while it is coming: %q", got)
+	}
+	h.tavern.happen(bot.Event{Line: &bot.Line{ID: "1", Speaker: mira, Final: true}})
+	if got := f.next("line").data; !strings.Contains(got, "nothing-said") {
+		t.Errorf("when it has ended: %q", got)
+	}
+}
+
 // Nothing that is said may begin an event of its own or end one.
 func TestNoTextBreaksTheStream(t *testing.T) {
 	h := open(t, newTavern(), console.Options{})

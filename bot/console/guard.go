@@ -34,7 +34,7 @@ func (c *Console) guard(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		if !c.hostIsOurs(r.Host) {
 			c.log.Warn("request for a foreign host refused", "host", r.Host)
-			http.Error(w, fmt.Sprintf("this server does not answer for the host %.100q: open it as 127.0.0.1 or localhost, or add the name to console.hosts", r.Host), http.StatusMisdirectedRequest)
+			http.Error(w, fmt.Sprintf("this server does not answer for the host %.100q: open it as 127.0.0.1 or localhost, or add the name to hosts in glyphoxa.yaml", r.Host), http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)

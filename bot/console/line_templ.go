@@ -34,7 +34,7 @@ func line(v viewer, l bot.Line) templ.Component {
 		ctx = templ.ClearChildren(ctx)
 		var templ_7745c5c3_Var2 = []any{"line", v.tint(l.Speaker.ID),
 			templ.KV("by-npc", l.Speaker.NPC), templ.KV("by-dm", l.Speaker.DM), templ.KV("partial", !l.Final),
-			templ.KV("cut", l.Cut), templ.KV("unsaid-line", l.Final && l.Text == "" && !l.Cut), templ.KV("for-nobody", !l.Speaker.NPC && l.Final && len(l.To) == 0)}
+			templ.KV("cut", l.Cut), templ.KV("nothing-said", l.Final && l.Text == "" && !l.Cut), templ.KV("for-nobody", !l.Speaker.NPC && l.Final && len(l.To) == 0)}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var2...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -27,6 +27,8 @@ type config struct {
 	Data string `yaml:"data" strict:"max=4096"`
 	// Listen is the console's address. Anything but loopback is refused.
 	Listen string `yaml:"listen" strict:"max=256"`
+	// Hosts are the names under which a reverse proxy serves the page.
+	Hosts []string `yaml:"hosts" strict:"max=20"`
 
 	LLM provider `yaml:"llm"`
 	STT provider `yaml:"stt"`
@@ -167,6 +169,7 @@ func defaults() config {
 	return config{
 		Campaign: "gilded-flagon",
 		Listen:   "127.0.0.1:8420",
+		Hosts:    []string{},
 		LLM:      provider{Provider: "auto"},
 		STT:      provider{Provider: "auto"},
 		TTS:      provider{Provider: "auto"},

@@ -26,7 +26,7 @@ func playPage(ctx context.Context, s *seat, io stdio) error {
 	}
 	defer closeText()
 	page := console.New(s.table, console.Options{
-		Log: s.log, Manuscript: text, Archive: bot.NewArchive(s.store, s.campaign), Workshop: bot.NewWorkshop(s.host),
+		Log: s.log, Hosts: s.cfg.Hosts, Manuscript: text, Archive: bot.NewArchive(s.store, s.campaign), Workshop: bot.NewWorkshop(s.host),
 	})
 	server := &http.Server{
 		Handler: page, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,

@@ -129,7 +129,7 @@ new MutationObserver((changes) => {
   if (atEnd) toEnd(); else $('newest').hidden = false;
   for (const change of changes) {
     for (const line of change.addedNodes) {
-      if (line.nodeType === 1 && line.dataset.final === 'true') announce(line);
+      if (line.nodeType === 1 && line.matches('[data-final="true"]:not(.nothing-said)')) announce(line);
     }
   }
 }).observe($('transcript'), { childList: true });
