@@ -40,6 +40,9 @@ type Options struct {
 	Spool string
 	// Tools is the host whose tools NPCs are granted. The table does not close it.
 	Tools *mcp.Host
+	// Writes says what happens when an NPC calls a tool that writes. Zero does
+	// nothing and says what would have been done.
+	Writes mcp.Writing
 	// Brain makes the model of one NPC, whose persona it may use.
 	Brain func(c npc.Character, p improviser.Persona) engine.Model
 	// Ear recognises speech; nil means that lines can only be typed.

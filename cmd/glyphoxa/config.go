@@ -75,6 +75,20 @@ type toolsConfig struct {
 
 type mcpConfig struct {
 	Servers []serverConfig `yaml:"servers" strict:"max=64"`
+	// Constraints tie tools to what a player must be talking about.
+	Constraints []constraintConfig `yaml:"constraints" strict:"max=64"`
+	// FindAbove is how many tokens an NPC's tools may cost before those of servers
+	// have to be asked for with find_tools. Zero shows all, always.
+	FindAbove int `yaml:"find_above" strict:"min=0,max=1000000"`
+	// LogArguments keeps the arguments of calls in the log, not only their shape.
+	LogArguments bool `yaml:"log_arguments"`
+}
+
+// constraintConfig ties tools to words; see mcp.Constraint.
+type constraintConfig struct {
+	ID       string   `yaml:"id" strict:"required,max=64"`
+	Keywords []string `yaml:"keywords" strict:"required,max=256"`
+	Tools    []string `yaml:"tools" strict:"required,max=128"`
 }
 
 // serverConfig is one external tool server.

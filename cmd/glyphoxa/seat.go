@@ -86,7 +86,7 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 			o.log.Info("what is said is searched by meaning again", "model", e.Name)
 		})
 	}
-	if s.audit, err = audit.Open(filepath.Join(dir, auditFile), false); err != nil {
+	if s.audit, err = audit.Open(filepath.Join(dir, auditFile), o.cfg.MCP.LogArguments); err != nil {
 		return s, fmt.Errorf("open the log of tool calls: %w", err)
 	}
 	if s.host, err = openTools(c, s.store, o, dir, s.dice.Roller, s.audit.Append); err != nil {
@@ -122,6 +122,9 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 		},
 	}
 	opts.About = parts.about
+	if o.cfg.Tools.AllowWrite {
+		opts.Writes = mcp.WriteAsk // leave to ask the game master, each time
+	}
 	if s.table, err = bot.Open(ctx, opts); err != nil {
 		return s, err
 	}
@@ -248,7 +251,7 @@ func openTools(c *campaigns.Campaign, store memory.Store, o setting, dir string,
 	if err != nil {
 		return nil, err
 	}
-	host, err := mcp.NewHost(mcp.HostOptions{Log: o.log, Limits: limits, Dir: filepath.Join(dir, toolsDir), OnCall: told})
+	host, err := mcp.NewHost(mcp.HostOptions{Log: o.log, Limits: limits, Dir: filepath.Join(dir, toolsDir), OnCall: told, LazyAbove: o.cfg.MCP.FindAbove, Constraints: constraintsOf(o.cfg.MCP)})
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,15 @@ func (w *words) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
+// constraintsOf is the host's form of the configured constraints.
+func constraintsOf(c mcpConfig) []mcp.Constraint {
+	var out []mcp.Constraint
+	for _, x := range c.Constraints {
+		out = append(out, mcp.Constraint{ID: x.ID, Keywords: x.Keywords, Tools: x.Tools})
+	}
+	return out
+}
+
 // serversOf is the host's form of the configured tool servers.
 func serversOf(c mcpConfig) []mcp.ServerConfig {
 	var out []mcp.ServerConfig

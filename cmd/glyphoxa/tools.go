@@ -233,7 +233,7 @@ func (d *toolsDesk) workshop(ctx context.Context, wanted func(name string) bool)
 	if w.store, err = openMemory(ctx, d.cfg.Memory, d.dir); err != nil {
 		return w, err
 	}
-	if w.audit, err = audit.Open(filepath.Join(d.dir, auditFile), false); err != nil {
+	if w.audit, err = audit.Open(filepath.Join(d.dir, auditFile), d.cfg.MCP.LogArguments); err != nil {
 		return w, err
 	}
 	if w.host, err = openTools(c, w.store, setting{cfg: d.cfg, log: d.log()}, d.dir, nil, w.audit.Append); err != nil {
