@@ -17,8 +17,9 @@ const (
 	// remembered; whoever comes after them is not heard until one of them left.
 	maxSpeakers = 64
 	// stopAfter without a packet means that the speaker has stopped, for clients
-	// that do not send silence frames.
-	stopAfter = 100 * time.Millisecond
+	// that do not send silence frames, and when those are lost. Less would cut
+	// sentences in two on a network that holds packets back for 200 ms.
+	stopAfter = 300 * time.Millisecond
 	// forgetAfter frees the decoder of somebody who has not spoken for long.
 	forgetAfter = time.Minute
 	// maxConceal is how many lost frames in a row are made up for: 100 ms. What

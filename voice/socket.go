@@ -83,10 +83,14 @@ func (h *holding) socket(ctx context.Context) error {
 	}
 }
 
-// end closes a socket so that it can be resumed. What the server said by closing
-// it is the better reason than our failing to write to it.
+// end closes a socket: so that it can be resumed, if that is what we want. What
+// the server said by closing it is the better reason than our failing to write.
 func (h *holding) end(ws *websocket.Conn, err error, ended <-chan error) error {
-	if _, ok := errors.AsType[*CloseError](err); ok || after(err) != resume {
+	if _, ok := errors.AsType[*CloseError](err); ok {
+		return err
+	}
+	if after(err) != resume {
+		_ = ws.Close(websocket.StatusNormalClosure, "")
 		return err
 	}
 	select {

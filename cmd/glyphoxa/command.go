@@ -29,6 +29,7 @@ func commands() []command {
 	return []command{
 		{"play", "[flags]", "play a campaign on this machine, in a browser or a terminal", play},
 		{"run", "[flags]", "play on Discord, in voice channels", runBot},
+		{"sim", "[flags]", "play on a Discord of this machine's own, with faults on request", sim},
 		{"say", "[flags] TEXT", "say one thing to an NPC and hear its answer", say},
 		{"check", "[CAMPAIGN...]", "tell everything that is wrong in configuration and campaigns", check},
 		{"doctor", "[flags]", "look for whatever would go wrong later", doctor},

@@ -52,7 +52,17 @@ func (p *playFlags) discord(ctx context.Context, io stdio) error {
 		return err
 	}
 	defer desk.host.Close()
-	app, err := discord.New(discord.Options{
+	app, err := discord.New(p.application(cfg, dir, log, desk))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(io.out, "Logging in; Ctrl-C ends every session and logs out.")
+	return app.Run(ctx)
+}
+
+// application is the Discord application of a configuration.
+func (p *playFlags) application(cfg config, dir string, log *slog.Logger, desk *desk) discord.Options {
+	return discord.Options{
 		Token: cfg.Discord.Token, Guild: cfg.Discord.Guild, DMRoles: cfg.Discord.DMRoles, DMUsers: cfg.Discord.DMUsers,
 		Consent: discord.Consent(cfg.Discord.Consent), Data: dir, Log: log, Roll: desk.roll, Rule: desk.rule,
 		// Each server has a memory of its own: what one table said is no other's.
@@ -65,12 +75,7 @@ func (p *playFlags) discord(ctx context.Context, io stdio) error {
 			}
 			return s.table, func() error { return s.close(context.WithoutCancel(ctx)) }, nil
 		},
-	})
-	if err != nil {
-		return err
 	}
-	fmt.Fprintln(io.out, "Logging in; Ctrl-C ends every session and logs out.")
-	return app.Run(ctx)
 }
 
 // desk answers what is asked without a session: dice and rules.

@@ -21,10 +21,11 @@ type Group struct {
 	channel     []byte
 	epoch       uint64
 	established bool
-	connected   []uint64   // in the order they came
-	leaves      []uint64   // user at each leaf, 0 for a blank one
-	proposals   []proposal // not yet committed
-	transition  uint16     // id of the next transition
+	connected   []uint64          // in the order they came
+	leaves      []uint64          // user at each leaf, 0 for a blank one
+	keys        map[uint64][]byte // signature key in each user's last key package
+	proposals   []proposal        // not yet committed
+	transition  uint16            // id of the next transition
 }
 
 // A proposal adds user, if it has a key package, or removes a leaf.
@@ -60,7 +61,10 @@ func NewGroup(channel uint64) (*Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Group{external: k, channel: binary.BigEndian.AppendUint64(nil, channel), transition: 1}, nil
+	return &Group{
+		external: k, channel: binary.BigEndian.AppendUint64(nil, channel), transition: 1,
+		keys: map[uint64][]byte{},
+	}, nil
 }
 
 // Connect takes a user in, who is told of the external sender.
@@ -94,6 +98,7 @@ func (g *Group) KeyPackage(user uint64, b []byte) ([]Delivery, error) {
 	if !k.Endless() {
 		return nil, refused("key package with a lifetime")
 	}
+	g.keys[user] = k.SignatureKey()
 	out := g.revokeAdd(user)
 	if !g.established && len(g.proposals) > 0 {
 		out = append(out, Delivery{To: user, Op: dave.OpProposals, Binary: appended(g.proposals...)})
@@ -172,6 +177,8 @@ func (g *Group) Commit(user uint64, b []byte) (out []Delivery, id uint16, err er
 		return nil, 0, refused("commit from leaf %d by user %d, who does not sit there", c.Sender, user)
 	case !g.established && c.Sender != 0:
 		return nil, 0, refused("first commit from leaf %d", c.Sender)
+	case c.SignatureKey != nil && !bytes.Equal(c.SignatureKey, g.keys[user]):
+		return nil, 0, refused("commit that changes the signature key")
 	}
 	list, err := g.committed(user, c.Refs)
 	if err != nil {
@@ -285,6 +292,7 @@ func (g *Group) Invalid(user uint64) []Delivery {
 // group ends. DAVE, "Sole Member Reset".
 func (g *Group) Leave(user uint64) []Delivery {
 	g.connected = slices.DeleteFunc(g.connected, func(u uint64) bool { return u == user })
+	delete(g.keys, user)
 	out := g.revokeAdd(user)
 	leaf := slices.Index(g.leaves, user)
 	if leaf < 0 {
