@@ -171,9 +171,7 @@ func (t *Table) close(ctx context.Context) error {
 	err := t.do(ctx, func() error { return nil })
 	t.stop(ErrClosed)
 	t.tasks.Wait()
-	if err := t.recaller.Close(); err != nil {
-		return err
-	}
+	t.recaller.Close()
 	if err := t.writer.Close(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("store the last lines: %w", err)
 	}

@@ -80,10 +80,9 @@ func NewRecaller(store Store) *Recaller {
 }
 
 // Close ends every search and returns when all have ended.
-func (r *Recaller) Close() error {
+func (r *Recaller) Close() {
 	r.stop()
 	r.tasks.Wait()
-	return nil
 }
 
 // Anticipate begins to recall for a viewer before the sentence is finished. It

@@ -79,8 +79,8 @@ func TestALateOrBrokenPartDoesNotHoldUpABrief(t *testing.T) {
 		if len(b.Recent) != 1 || b.Self.ID == "" {
 			t.Error("the other parts are missing as well")
 		}
-		if err := r.Close(); err != nil || time.Since(start) > time.Second {
-			t.Errorf("closed after %v, %v", time.Since(start), err)
+		if r.Close(); time.Since(start) > time.Second {
+			t.Errorf("closed after %v", time.Since(start))
 		}
 	})
 }

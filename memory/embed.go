@@ -138,10 +138,9 @@ func NewDigester(store Store, e Embedder, trouble func(error)) *Digester {
 }
 
 // Close stops and waits for what is being done.
-func (d *Digester) Close() error {
+func (d *Digester) Close() {
 	d.stop()
 	d.tasks.Wait()
-	return nil
 }
 
 // Quantize writes a vector of length one with a byte a dimension, and its scale.

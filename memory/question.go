@@ -42,7 +42,7 @@ func Ask(text string) Question {
 				q.Phrases = append(q.Phrases, p)
 			}
 		}
-		for _, field := range strings.Fields(part) {
+		for field := range strings.FieldsSeq(part) {
 			ws := words(field)
 			if len(ws) == 1 && strings.HasSuffix(field, "*") && len(ws[0]) >= 2 {
 				add(&q.Prefixes, ws[0]+"*")

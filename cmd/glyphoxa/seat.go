@@ -173,7 +173,7 @@ func (s *seat) close(ctx context.Context) error {
 		errs = append(errs, s.audit.Err(), s.audit.Close())
 	}
 	if s.digester != nil {
-		errs = append(errs, s.digester.Close())
+		s.digester.Close()
 	}
 	if s.store != nil {
 		errs = append(errs, s.store.Close())

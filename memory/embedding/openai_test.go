@@ -1,6 +1,7 @@
 package embedding
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -18,7 +19,7 @@ func TestTheServersVectorsComeInTheOrderOfTheTexts(t *testing.T) {
 			t.Error(err)
 		}
 		asked, auth = r.URL.Path+string(b), r.Header.Get("Authorization")
-		io.WriteString(w, `{"data":[{"index":1,"embedding":[3,4]},{"index":0,"embedding":[1,2]}]}`)
+		fmt.Fprint(w, `{"data":[{"index":1,"embedding":[3,4]},{"index":0,"embedding":[1,2]}]}`)
 	}))
 	defer srv.Close()
 	got, err := Client{Base: srv.URL + "/v1/", Key: "k", Name: "m"}.Embed(t.Context(), []string{"a", "b"})
@@ -39,7 +40,7 @@ func TestAnswersThatCannotBeAreRefused(t *testing.T) {
 		`{"data":[{"index":9,"embedding":[1]}]}`, `{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1]}]}`,
 		`{"data":[{"index":0,"embedding":[]},{"index":1,"embedding":[]}]}`, strings.Repeat(" ", maxAnswer+2),
 	} {
-		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, answer) }))
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) }))
 		if _, err := (Client{Base: srv.URL}).Embed(t.Context(), []string{"a", "b"}); err == nil {
 			t.Errorf("%.60q was taken", answer)
 		}

@@ -42,8 +42,8 @@ func newRoad(t *testing.T, socket string) *road {
 				c.Close()
 				continue
 			}
-			tasks.Go(func() { io.Copy(s, c); s.Close() })
-			tasks.Go(func() { io.Copy(c, s); c.Close() })
+			tasks.Go(func() { _, _ = io.Copy(s, c); s.Close() })
+			tasks.Go(func() { _, _ = io.Copy(c, s); c.Close() })
 		}
 	})
 	t.Cleanup(func() {
