@@ -96,7 +96,7 @@ func (m *OpenAI) ask(ctx context.Context, r engine.Request, beat func(), yield f
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }() // all that matters has been read
 	var a answer
 	for {
 		c, err := s.Recv()

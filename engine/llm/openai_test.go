@@ -245,7 +245,10 @@ func TestBreakingOutEndsTheRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &enginetest.OpenAI{}
 		server.Next(enginetest.Endless)
-		for range model(t, server, OpenAIOptions{}).Stream(t.Context(), asked()) {
+		for _, err := range model(t, server, OpenAIOptions{}).Stream(t.Context(), asked()) {
+			if err != nil {
+				t.Error(err)
+			}
 			break
 		}
 		synctest.Wait() // a handler that still runs would keep the bubble alive and fail the test
