@@ -211,6 +211,9 @@ func (c *Cast) place(l *line, fs *founds, lo, hi int, u Utterance) call {
 			}
 		case saidTo:
 			to(0.66, whyCalled)
+			if title {
+				to(0.4, whyUnclear) // "as the game master I order you"
+			}
 		default:
 			to(0.25, whyMention)
 		}

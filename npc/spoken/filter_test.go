@@ -162,6 +162,13 @@ func TestSpeakingForSomebodyElseEndsTheAnswer(t *testing.T) {
 	}
 }
 
+func TestOnlyWhatComesBeforeSomebodyElsesWordsIsSpoken(t *testing.T) {
+	r := New(bartok()).Sentence("The bread is from Tamsin, and Mira: I buy it all!")
+	if want := "The bread is from Tamsin, and"; r.Text != want || !r.End {
+		t.Errorf("spoken %q, ended %v; want %q and an end", r.Text, r.End, want)
+	}
+}
+
 func TestLinesVeilsAndSecretsAreNotSpoken(t *testing.T) {
 	for in, want := range map[string]Result{
 		"A spider as big as a cat crawled out.":                                {Broken: "spiders"},

@@ -146,6 +146,11 @@ func (f *Filter) label(s string, r *Result) string {
 	if !strings.ContainsAny(s, ":,\"“") {
 		return s
 	}
+	if i := f.otherLabel(s); i > 0 {
+		r.strike(s[i:], "words of somebody else")
+		r.End = true
+		s = s[:i]
+	}
 	for _, pattern := range []*regexp.Regexp{labelled, tells} {
 		m := pattern.FindStringSubmatchIndex(s)
 		if m == nil {
@@ -162,4 +167,31 @@ func (f *Filter) label(s string, r *Result) string {
 		}
 	}
 	return s
+}
+
+// otherLabel finds where, within a sentence, somebody else's lines begin: their
+// name and a colon. It is -1 if they do not.
+func (f *Filter) otherLabel(s string) int {
+	if !strings.Contains(s, ":") {
+		return -1
+	}
+	low := strings.ToLower(s)
+	if len(low) != len(s) {
+		return -1 // letters whose cases differ in length: places would not fit
+	}
+	first := -1
+	for _, n := range f.others {
+		for from := 0; ; {
+			i := strings.Index(low[from:], n+":")
+			if i < 0 {
+				break
+			}
+			i += from
+			if (i == 0 || s[i-1] == ' ' || s[i-1] == '"' || s[i-1] == '*') && (first < 0 || i < first) {
+				first = i
+			}
+			from = i + 1
+		}
+	}
+	return first
 }
