@@ -34,6 +34,7 @@ deps:                            ## install what the table needs and this machin
 conformance:                     ## the MCP conformance suite, as client and as server; needs npm
 	./mcp/conformance/run
 	./mcp/conformance/run server
+	./mcp/conformance/servers/run
 
 generate:                        ## regenerate the console's templates
 	$(TOOL) templ generate -path bot/console

@@ -56,8 +56,8 @@ type Pin struct {
 type Book struct {
 	path string // "" keeps it in memory
 
-	mu      sync.Mutex // guards the rest
-	read    time.Time  // modification time of the file that servers came from
+	mu      sync.Mutex  // guards the rest
+	read    fs.FileInfo // the file that servers came from, or nil
 	servers map[string]map[string]*Pin
 }
 
@@ -77,7 +77,7 @@ func (b *Book) reload() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil || fi.ModTime().Equal(b.read) {
+	if err != nil || same(fi, b.read) {
 		return err
 	}
 	f, err := os.Open(b.path)
@@ -93,8 +93,14 @@ func (b *Book) reload() error {
 	if err := json.Unmarshal(data, &servers); err != nil {
 		return fmt.Errorf("%s: %w; mend or remove it (all tools will then be accepted as they are)", b.path, err)
 	}
-	b.servers, b.read = servers, fi.ModTime()
+	b.servers, b.read = servers, fi
 	return nil
+}
+
+// same reports whether a file is still the one that was read. Each save makes a new
+// file, since two may fall into one tick of the clock that files are dated by.
+func same(now, read fs.FileInfo) bool {
+	return read != nil && os.SameFile(now, read) && now.ModTime().Equal(read.ModTime()) && now.Size() == read.Size()
 }
 
 // save writes the file anew, whole or not at all. The caller holds mu.
@@ -119,7 +125,7 @@ func (b *Book) save() error {
 		return err
 	}
 	if fi, err := os.Stat(b.path); err == nil {
-		b.read = fi.ModTime()
+		b.read = fi
 	}
 	return nil
 }
@@ -267,5 +273,5 @@ func (b *Book) Changed() bool {
 		return false
 	}
 	fi, err := os.Stat(b.path)
-	return err == nil && !fi.ModTime().Equal(b.read)
+	return err == nil && !same(fi, b.read)
 }
