@@ -31,6 +31,9 @@ fuzz:                            ## every fuzz target for FUZZTIME (10s)
 deps:                            ## install what the table needs and this machine lacks
 	@./scripts/deps
 
+interop:                         ## voice calls with discord.js's own libraries, MLS vectors; needs npm
+	./scripts/interop
+
 conformance:                     ## the MCP conformance suite, as client and as server; needs npm
 	./mcp/conformance/run
 	./mcp/conformance/run server

@@ -85,7 +85,7 @@ func (p *playFlags) simulate(ctx context.Context, o *voicetest.Options, io stdio
 	if err != nil {
 		return err
 	}
-	defer desk.host.Close()
+	defer func() { err = errors.Join(err, desk.host.Close()) }()
 	options := p.application(cfg, cfg.Data, log, desk)
 	options.Token, options.Guild, options.HTTP = secret.New(simToken), discordtest.Guild, d.Client()
 	app, err := discord.New(options)
