@@ -112,16 +112,18 @@ func TestSpeechIsOneStreamWithSilenceAtItsEnd(t *testing.T) {
 	t.Parallel()
 	s, flags := newTestSender(t)
 	w, l := newWire(t)
-	s.line.Store(l)
 	v := s.mix.add(0)
-	for range 10 {
+	for range encodeAhead { // all ready before the first leaves: no gap is the encoder's
 		playAll(t, v, level(2000))
 	}
-	waitFor(t, "ten packets and five of silence", func() bool { return w.sent() == 15 })
+	waitFor(t, "all encoded", func() bool { return len(s.ready) == encodeAhead })
+	s.line.Store(l)
+	const first = encodeAhead + trailing
+	waitFor(t, "the packets and five of silence", func() bool { return w.sent() == first })
 	waitFor(t, "the flag down", func() bool { return slices.Equal(flags(), []bool{true, false}) })
 	<-time.After(100 * time.Millisecond) // a pause of the speaker, which the timestamp must show
 	playAll(t, v, level(2000))
-	waitFor(t, "the second speech", func() bool { return w.sent() == 21 })
+	waitFor(t, "the second speech", func() bool { return w.sent() == first+1+trailing })
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := 1; i < len(w.headers); i++ {
@@ -131,7 +133,7 @@ func TestSpeechIsOneStreamWithSilenceAtItsEnd(t *testing.T) {
 			t.Errorf("packet %d has number %d after %d", i, h.Sequence, before.Sequence)
 		}
 		switch {
-		case i == 15:
+		case i == first:
 			if step < 5*samplesPerFrame || step > 60*samplesPerFrame || step%samplesPerFrame != 0 {
 				t.Errorf("the timestamp moved by %d over a pause of 100 ms", step)
 			}
@@ -140,7 +142,7 @@ func TestSpeechIsOneStreamWithSilenceAtItsEnd(t *testing.T) {
 		}
 	}
 	for i, f := range w.frames {
-		silent := i >= 10 && i < 15 || i >= 16
+		silent := i >= encodeAhead && i != first
 		if opus.IsSilence(f) != silent {
 			t.Errorf("packet %d is silence: %v", i, !silent)
 		}
