@@ -107,7 +107,10 @@ func TestListeningEndsWithItsContext(t *testing.T) {
 		for yield(make([]int16, pcm.HearSize)) {
 		}
 	}
-	for range NewEar(counter{}, "u", EarOptions{}).Listen(ctx, endless) {
+	for _, err := range NewEar(counter{}, "u", EarOptions{}).Listen(ctx, endless) {
+		if err != nil && ctx.Err() == nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -57,9 +57,10 @@ type (
 	FirstToken struct{}
 	// Sentence is complete and about to be spoken.
 	Sentence struct{ Text string }
-	// ToolStarted and ToolEnded frame one tool call.
+	// ToolStarted is a tool call that begins.
 	ToolStarted struct{ Call Call }
-	ToolEnded   struct {
+	// ToolEnded is its end.
+	ToolEnded struct {
 		Call   Call
 		Result mcp.Result
 	}

@@ -60,7 +60,7 @@ const toneFrames = 10 // 200 ms a word
 func (s *tones) Speak(ctx context.Context, _ Voice, text string) iter.Seq2[Speech, error] {
 	return func(yield func(Speech, error) bool) {
 		var at time.Duration
-		for _, w := range strings.Fields(text) {
+		for w := range strings.FieldsSeq(text) {
 			s.mu.Lock()
 			s.next++
 			tone := s.next

@@ -99,7 +99,7 @@ func (t *turn) step(ev any) []any {
 		}
 	case evCut:
 		t.state = over
-		return []any{actHush{}, actOver{ev.cause}}
+		return []any{actHush{}, actOver(ev)}
 	}
 	return nil
 }

@@ -183,10 +183,8 @@ func (p *flatProp) take(s []byte) (rest []byte, ok bool) {
 		if len(p.enum) == 0 {
 			return rest, true
 		}
-		for _, e := range p.enum {
-			if e == string(v) {
-				return rest, true
-			}
+		if slices.Contains(p.enum, string(v)) {
+			return rest, true
 		}
 		return nil, false
 	case 'i':

@@ -1,4 +1,25 @@
+// Package npc decides who is meant by what somebody says, and how long the answer
+// may take.
+//
+// A [Cast] knows the NPCs of a scene by their names, aliases and titles, also as a
+// recogniser mishears them. [Cast.Address] says who is meant by an [Utterance], or
+// that nobody is, which at a real table is most of the time; [SelectTier] says what
+// latency tier the answer deserves. Both are pure functions that ask no model.
+// Package brief writes what a model is shown, package spoken checks what it wrote
+// before it is said aloud.
+//
+// # Promises
+//
+//   - Unsure means silent: the game master is offered a likely NPC instead.
+//   - Every decision says why, in words.
+//   - Absent and muted NPCs are recognised and do not answer.
+//   - A decision takes microseconds and, unless several NPCs are meant,
+//     allocates nothing.
+//
+// English, German and Spanish are known; a campaign may add words of its own.
 package npc
+
+import "slices"
 
 import "time"
 
@@ -231,12 +252,7 @@ func (c *Cast) called(l *line, fs *founds, d *Decision, u Utterance, last int) (
 }
 
 func seen(list []int, w int) bool {
-	for _, x := range list {
-		if x == w {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, w)
 }
 
 // choose sets who answers, of those who were spoken to.

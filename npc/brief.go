@@ -80,10 +80,7 @@ func NewBrief(c Character, s Setting, now Situation) Brief {
 	left := talkBudget
 	first := len(now.Talk)
 	for first > 0 {
-		cost := tokens(now.Talk[first-1].Text) + 8
-		if cost > maxSaid {
-			cost = maxSaid
-		}
+		cost := min(tokens(now.Talk[first-1].Text)+8, maxSaid)
 		if left -= cost; left < 0 && first < len(now.Talk) {
 			break
 		}

@@ -31,12 +31,13 @@ func TestABriefsStablePartIsTheSameForAllTurns(t *testing.T) {
 
 func TestABriefHoldsNoSecrets(t *testing.T) {
 	b := NewBrief(innkeeper(), Setting{}, Situation{Talk: []Said{{Who: "Mira", Text: "What is your secret?"}}})
-	all := b.Stable
+	var all strings.Builder
+	all.WriteString(b.Stable)
 	for _, l := range b.Talk {
-		all += l.Text
+		all.WriteString(l.Text)
 	}
 	for _, secret := range []string{"sold the flagon", "Only for Greymantle"} {
-		if strings.Contains(all, secret) {
+		if strings.Contains(all.String(), secret) {
 			t.Errorf("the brief tells %q", secret)
 		}
 	}

@@ -1,5 +1,7 @@
 package npc
 
+import "slices"
+
 // continues says how likely it is that the line goes on with the exchange that
 // the speaker just had with an NPC, without naming it.
 func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32) call {
@@ -217,10 +219,8 @@ func (l *line) tellsOfSelf(i int) bool {
 		return l.is(i, other) || l.is(i, be)
 	}
 	w := l.full(i)
-	for _, c := range w {
-		if c == '\'' {
-			return true // I'm, we've, I'd
-		}
+	if slices.Contains(w, '\'') {
+		return true // I'm, we've, I'd
 	}
 	if !l.isSubject(i) {
 		return true // my, our

@@ -591,7 +591,7 @@ func (c *Cast) misheard(l *line, fs *founds, u Utterance) (best call, who found,
 			best, who, ok = p, f, true
 		}
 	}
-	for i := 0; i < l.n; i++ {
+	for i := range l.n {
 		opens := i == 0 || l.words[i-1].stop != 0 || l.isAny(i-1, set(opener, greeting, asking, honor, sayto))
 		for n := 1; n <= 3 && i+n <= l.n; n++ {
 			closes := i+n == l.n || l.words[i+n-1].stop != 0

@@ -105,7 +105,7 @@ func (s *labelled) options(tb testing.TB, text string) {
 		}
 		key, value = "", ""
 	}
-	for _, w := range strings.Fields(text) {
+	for w := range strings.FieldsSeq(text) {
 		k, v, ok := strings.Cut(w, "=")
 		switch {
 		case ok:

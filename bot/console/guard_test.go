@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -56,9 +57,7 @@ func TestActionsOfOtherSitesAreRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			header := http.Header{"X-Table-Token": {v.token}}
-			for k, values := range c.header {
-				header[k] = values
-			}
+			maps.Copy(header, c.header)
 			h.tavern.done()
 			status, text := v.send(http.MethodPost, "/do/stop", strings.NewReader(""), header)
 			if status != c.want {

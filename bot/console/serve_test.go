@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -211,10 +212,8 @@ func (f *feed) next(names ...string) news {
 			if n.id != "" {
 				f.last = n.id
 			}
-			for _, name := range names {
-				if n.name == name {
-					return n
-				}
+			if slices.Contains(names, n.name) {
+				return n
 			}
 		case <-limit:
 			f.t.Fatalf("no %v within %v", names, patience)

@@ -45,7 +45,7 @@ func (t *tints) class(id string) string {
 // "Greymantle the Sage" is GS.
 func initials(name string) string {
 	var out []rune
-	for _, w := range strings.Fields(name) {
+	for w := range strings.FieldsSeq(name) {
 		r, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
 		if r == utf8.RuneError || (len(out) > 0 && unicode.IsLower(r)) {
 			continue

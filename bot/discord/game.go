@@ -88,7 +88,7 @@ func (g *game) board(ctx context.Context) (voice.Server, error) {
 	}
 }
 
-var errNoServer = errors.New("Discord gave us no voice server within 10 s: is the channel full, or does the bot lack the permissions Connect and Speak there?")
+var errNoServer = errors.New("discord gave us no voice server within 10 s: is the channel full, or does the bot lack the permissions Connect and Speak there?")
 
 // join joins the call.
 func (g *game) join(ctx context.Context) (*voice.Conn, error) {
@@ -124,7 +124,7 @@ func (g *game) whereabouts() (voice.Server, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.state == nil || g.server == nil {
-		return voice.Server{}, errors.New("Discord has not said where the channel's voice server is")
+		return voice.Server{}, errors.New("discord has not said where the channel's voice server is")
 	}
 	ids := make([]uint64, 3)
 	for i, s := range []string{g.guild, g.state.ChannelID, g.state.UserID} {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -192,14 +193,14 @@ func TestDeepAndEndlessInputIsRefused(t *testing.T) {
 	if _, err := Encode(deep, EncodeOptions{}); err == nil {
 		t.Error("1,000 brackets were encoded")
 	}
-	doc := ""
+	var doc strings.Builder
 	for i := range 200 {
 		for range i {
-			doc += "  "
+			doc.WriteString("  ")
 		}
-		doc += "a:\n"
+		doc.WriteString("a:\n")
 	}
-	if _, err := Decode(doc, DecodeOptions{}); err == nil {
+	if _, err := Decode(doc.String(), DecodeOptions{}); err == nil {
 		t.Error("200 levels were decoded")
 	}
 	if out, err := Encode([]byte(`[1e999999999,-1e-999999999]`), EncodeOptions{}); err != nil || out != `[2]: "1e999999999","-1e-999999999"` {

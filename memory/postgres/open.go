@@ -49,7 +49,7 @@ func Open(ctx context.Context, dsn string) (*relational.Store, error) {
 	db.SetMaxOpenConns(connections)
 	db.SetConnMaxIdleTime(5 * time.Minute)
 	if err := migrate(ctx, db); err != nil {
-		db.Close()
+		_ = db.Close()
 		return nil, fmt.Errorf("memory: opening the database: %w", dialect{}.Explain(err))
 	}
 	return relational.New(dialect{}, db, db), nil

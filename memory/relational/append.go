@@ -199,7 +199,7 @@ func findSession(ctx context.Context, t *tx, campaign int64, key string) (*openS
 // close writes down how far the sessions have grown.
 func (w *appender) close(ctx context.Context) error {
 	if w.insert != nil {
-		w.insert.Close()
+		_ = w.insert.Close()
 	}
 	for _, o := range w.sessions {
 		if o.lines == o.before {

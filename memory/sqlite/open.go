@@ -48,12 +48,12 @@ func open(ctx context.Context, path string, pragmas ...string) (*relational.Stor
 	}
 	write.SetMaxOpenConns(1)
 	if err := migrate(ctx, write); err != nil {
-		write.Close()
+		_ = write.Close()
 		return nil, fmt.Errorf("memory: opening %s: %w", path, dialect{}.Explain(err))
 	}
 	read, err := sql.Open("sqlite", dsn(path, "rw", "query_only(1)"))
 	if err != nil {
-		write.Close()
+		_ = write.Close()
 		return nil, fmt.Errorf("memory: %s: %w", path, err)
 	}
 	read.SetMaxOpenConns(max(1, runtime.GOMAXPROCS(0)-1))

@@ -140,7 +140,7 @@ func TestOldDatabasesAreMigrated(t *testing.T) {
 	must(t, err)
 	all, err := fs.Glob(files, "*.sql")
 	must(t, err)
-	for version := range len(all) {
+	for version := range all {
 		path := filepath.Join(t.TempDir(), "memory.db")
 		db, err := sql.Open("sqlite", dsn(path, "rwc"))
 		must(t, err)

@@ -214,10 +214,10 @@ tortura violencia = torturar golpear
 `)) {
 		heads, words, _ := strings.Cut(line, "=")
 		var k kinship
-		for _, w := range strings.Fields(heads) {
+		for w := range strings.FieldsSeq(heads) {
 			k.heads = append(k.heads, stem(w))
 		}
-		for _, w := range strings.Fields(words) {
+		for w := range strings.FieldsSeq(words) {
 			k.words = append(k.words, stem(w))
 		}
 		all = append(all, k)
@@ -235,7 +235,7 @@ var (
 )
 
 func keys(s string) (out []string) {
-	for _, w := range strings.Fields(s) {
+	for w := range strings.FieldsSeq(s) {
 		out = append(out, stem(w))
 	}
 	return out
@@ -243,7 +243,7 @@ func keys(s string) (out []string) {
 
 func stemmed(s string) map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields(s) {
+	for w := range strings.FieldsSeq(s) {
 		m[stem(w)], m[w] = true, true
 	}
 	return m

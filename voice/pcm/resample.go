@@ -10,6 +10,7 @@ import (
 // speech cannot be understood; above 192 kHz no hardware records.
 const (
 	MinRate = 4000
+	// MaxRate is the other end.
 	MaxRate = 192000
 )
 

@@ -333,12 +333,13 @@ func grammatical(t *rapid.T, depth int) string {
 		case 0:
 			return fmt.Sprint(rapid.IntRange(0, 99).Draw(t, "literal"))
 		case 1:
-			s := fmt.Sprintf("%dd%d", rapid.IntRange(0, 9).Draw(t, "count"), rapid.IntRange(1, 20).Draw(t, "faces"))
+			var s strings.Builder
+			s.WriteString(fmt.Sprintf("%dd%d", rapid.IntRange(0, 9).Draw(t, "count"), rapid.IntRange(1, 20).Draw(t, "faces")))
 			for range rapid.IntRange(0, 2).Draw(t, "ops") {
 				op := rapid.SampledFrom([]string{"k", "p", "rr", "ro", "ra", "e", "mi", "ma"}).Draw(t, "op")
-				s += op + rapid.SampledFrom([]string{"", "h", "l", "<", ">"}).Draw(t, "cat") + fmt.Sprint(rapid.IntRange(0, 9).Draw(t, "n"))
+				s.WriteString(op + rapid.SampledFrom([]string{"", "h", "l", "<", ">"}).Draw(t, "cat") + fmt.Sprint(rapid.IntRange(0, 9).Draw(t, "n")))
 			}
-			return s
+			return s.String()
 		}
 		if depth == 0 {
 			return "1"
@@ -349,11 +350,12 @@ func grammatical(t *rapid.T, depth int) string {
 		}
 		return "(" + strings.Join(members, ",") + ")" + rapid.SampledFrom([]string{"", "kh1", "p3", "[x]"}).Draw(t, "suffix")
 	}
-	s := atom()
+	var s strings.Builder
+	s.WriteString(atom())
 	for range rapid.IntRange(0, 2).Draw(t, "terms") {
-		s += rapid.SampledFrom([]string{"+", "-", "*", "/", "//", "%", "<", ">=", "=="}).Draw(t, "operator") + atom()
+		s.WriteString(rapid.SampledFrom([]string{"+", "-", "*", "/", "//", "%", "<", ">=", "=="}).Draw(t, "operator") + atom())
 	}
-	return s
+	return s.String()
 }
 
 func TestWhateverIsGrammaticalIsRolledOrRefusedWithValueOrLimit(t *testing.T) {

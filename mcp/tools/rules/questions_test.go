@@ -36,7 +36,7 @@ func questions(t testing.TB, file string) []question {
 // headings splits a list of headings, some of which have commas in them.
 func headings(list string) []string {
 	var out []string
-	for _, h := range strings.Split(list, ", ") {
+	for h := range strings.SplitSeq(list, ", ") {
 		if n := len(out); n > 0 && (strings.HasPrefix(h, "and ") || h == "Swimming" || h == "Drink" || h == "hand") {
 			out[n-1] += ", " + h
 			continue
