@@ -15,7 +15,9 @@ const (
 	MaxDimensions = 8192 // of a vector; models in use have 256 to 4,096
 	// PassageLines is how many lines a passage has, and every third line begins
 	// one: an answer and its question are in one passage somewhere.
-	PassageLines, PassageStep = 6, 3
+	PassageLines = 6
+	// PassageStep is how many lines further the next one begins.
+	PassageStep = 3
 	// queryWithin is how long a question may take to be embedded. Words alone
 	// answer what is later.
 	queryWithin = 250 * time.Millisecond

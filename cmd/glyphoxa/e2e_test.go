@@ -151,7 +151,7 @@ func recognise(t *testing.T, samples []int16) string {
 // shared counts the words of want that heard has.
 func shared(heard, want string) (n int) {
 	words := strings.Fields(strings.ToLower(heard))
-	for _, w := range strings.Fields(want) {
+	for w := range strings.FieldsSeq(want) {
 		if slices.Contains(words, w) {
 			n++
 		}

@@ -46,14 +46,15 @@ func TestAnImportedTranscriptIsFoundUnderItsOwnIDs(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &a); err != nil {
 			t.Fatalf("%v in %s", err, line)
 		}
-		s := string(a.ID) + ":"
+		var s strings.Builder
+		s.WriteString(string(a.ID) + ":")
 		for _, r := range a.Results {
-			s += r.Session + "/" + r.ID
+			s.WriteString(r.Session + "/" + r.ID)
 		}
 		if a.Error != "" {
-			s += "error"
+			s.WriteString("error")
 		}
-		got = append(got, s)
+		got = append(got, s.String())
 	}
 	if want := ":s1/D1:1 5:s2/D1:1 :error :2/7"; strings.Join(got, " ") != want {
 		t.Errorf("got %q, want %q", strings.Join(got, " "), want)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -148,9 +149,7 @@ func (m *OpenAI) thinks() bool {
 // request is r as the API has it, with fields that go-openai cannot express.
 func (m *OpenAI) request(r engine.Request) (openai.ChatCompletionRequest, map[string]any) {
 	extra := map[string]any{}
-	for k, v := range m.o.Extra {
-		extra[k] = v
-	}
+	maps.Copy(extra, m.o.Extra)
 	q := openai.ChatCompletionRequest{
 		Model: m.o.Model, Messages: messages(r), Stream: true,
 		StreamOptions: &openai.StreamOptions{IncludeUsage: true},

@@ -196,7 +196,7 @@ func spell(ctx context.Context, words []string) map[string]string {
 	out := map[string]string{}
 	for i, line := range lines {
 		var phones []string
-		for _, ph := range strings.Fields(line) {
+		for ph := range strings.FieldsSeq(line) {
 			switch ph {
 			case "pau":
 			case "ax":

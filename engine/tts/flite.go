@@ -51,7 +51,7 @@ func NewFlite(ctx context.Context) (*Flite, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, word := range strings.Fields(strings.Join(lines, " ")) {
+	for word := range strings.FieldsSeq(strings.Join(lines, " ")) {
 		if _, ok := fliteVoices[word]; ok {
 			f.voices = append(f.voices, word)
 		}
