@@ -5,7 +5,7 @@ SHELL := /bin/bash
 BIN   := bin/glyphoxa
 TOOL  := go tool -modfile=tools/go.mod
 
-.PHONY: build play run test check bench fuzz deps generate interop conformance browser clean
+.PHONY: build play run test check bench fuzz deps generate interop conformance clean
 
 build: deps                      ## build bin/glyphoxa
 	go build -o $(BIN) ./cmd/glyphoxa

@@ -16,7 +16,7 @@ const module = "github.com/glyphoxa/glyphoxa"
 var drawing = []struct{ from, to string }{
 	{"cmd", "bot voice engine npc mcp memory campaigns"},
 	{"bot", "voice engine npc mcp memory campaigns"},
-	{"bot/discord", "bot voice"},
+	{"bot/discord", "bot voice mcp"},
 	{"bot/console", "bot voice/pcm npc mcp memory"},
 	{"voice", "voice/pcm voice/opus voice/dave voice/rtp voice/vad"},
 	{"voice/pcm", ""},
@@ -42,6 +42,7 @@ var drawing = []struct{ from, to string }{
 	{"memory/sqlite", "memory memory/relational"},
 	{"memory/postgres", "memory memory/relational"},
 	{"secret", ""},
+	{"memory/embedding", "memory"},
 	{"memory/memorytest", "memory"},
 }
 

@@ -3,6 +3,7 @@ package link
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -35,7 +36,7 @@ const note = `{"jsonrpc":"2.0","method":"notifications/x"}` + "\n"
 
 func TestJunkBetweenMessagesIsSkipped(t *testing.T) {
 	got, err := speak(t, strings.NewReader("Welcome!\n\n"+note+"  at line 3\r\n"+"["+strings.TrimSpace(note)+","+strings.TrimSpace(note)+"]\n"+note+`{"jsonrpc":"2.0","meth`))
-	if len(got) != 4 || err != io.EOF {
+	if len(got) != 4 || !errors.Is(err, io.EOF) {
 		t.Errorf("%d messages, %v; want 4 and EOF", len(got), err)
 	}
 }
@@ -43,7 +44,7 @@ func TestJunkBetweenMessagesIsSkipped(t *testing.T) {
 func TestThirdBrokenMessageEndsTheConnection(t *testing.T) {
 	long := `{"x":"` + strings.Repeat("x", MaxMessage) + `"}` + "\n"
 	got, err := speak(t, strings.NewReader("{broken\n"+note+long+note+"[1]\n"+note))
-	if len(got) != 2 || err == nil || err == io.EOF {
+	if len(got) != 2 || err == nil || errors.Is(err, io.EOF) {
 		t.Errorf("%d messages, %v; want 2 and why", len(got), err)
 	}
 }
@@ -56,7 +57,7 @@ func TestFloodIsCut(t *testing.T) {
 }
 
 func TestEndlessNoiseEndsTheConnection(t *testing.T) {
-	if _, err := speak(t, strings.NewReader(strings.Repeat("y\n", maxNoise+1))); err == nil || err == io.EOF {
+	if _, err := speak(t, strings.NewReader(strings.Repeat("y\n", maxNoise+1))); err == nil || errors.Is(err, io.EOF) {
 		t.Errorf("err %v, want why", err)
 	}
 }
