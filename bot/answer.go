@@ -61,7 +61,7 @@ func (t *Table) begin(a ask, c npc.Character) {
 	})
 	r := &running{
 		ask: a, npc: c.ID, line: t.newLineID(time.Now()), cancel: cancel, done: make(chan struct{}),
-		turn: Turn{ID: t.turnID, NPC: c.ID, Tier: tier.Tier, Why: tier.Reason(), Routed: time.Since(a.heard)},
+		turn: Turn{ID: t.turnID, NPC: c.ID, Heard: a.recognised, Tier: tier.Tier, Why: tier.Reason(), Routed: time.Since(a.heard)},
 	}
 	t.running = r
 	card := t.card(c.ID)

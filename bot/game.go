@@ -65,11 +65,12 @@ type game struct {
 
 // An ask is an answer that is owed.
 type ask struct {
-	npc    string
-	line   memory.Line
-	heard  time.Time // when the player had finished
-	prompt string    // what the DM wants it to do instead of answering
-	exact  string    // what the DM has it say word for word
+	npc        string
+	line       memory.Line
+	heard      time.Time     // when the player had finished
+	recognised time.Duration // how long recognition took after that
+	prompt     string        // what the DM wants it to do instead of answering
+	exact      string        // what the DM has it say word for word
 	// decision is how the line was understood.
 	decision npc.Decision
 }

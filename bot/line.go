@@ -77,6 +77,7 @@ type said struct {
 	to         string    // the NPC it was addressed to by other means than words
 	began      time.Time // zero: at ended
 	ended      time.Time
+	recognised time.Duration // after ended; zero for typed lines
 }
 
 // clean makes one line of text: valid UTF-8, no control characters, no runs of
@@ -117,7 +118,7 @@ func (t *Table) hear(who Person, s said) error {
 	}
 	for _, id := range d.To {
 		t.feel(id, who, line.Text)
-		t.owe(ask{npc: id, line: line, decision: d, heard: s.ended})
+		t.owe(ask{npc: id, line: line, decision: d, heard: s.ended, recognised: s.recognised})
 	}
 	t.next()
 	return nil
@@ -191,6 +192,9 @@ func (t *Table) newLineID(at time.Time) string {
 // bounded and spills to disk; nobody waits for it here.
 func (t *Table) remember(l memory.Line) {
 	t.lines = keep(append(t.lines, l), tail)
+	if t.o.Forgetful {
+		return
+	}
 	if err := t.writer.Write(l); err != nil {
 		t.alert(Alert{Text: "A line will not be remembered: " + err.Error(), Bad: true})
 	}

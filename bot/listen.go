@@ -69,7 +69,7 @@ func (t *Table) heard(who Person, u engine.Utterance, err error) {
 		t.events.add(Event{Line: &Line{ID: u.ID, Speaker: who, Final: true}})
 		return
 	}
-	s := said{id: u.ID, text: raw, confidence: u.Confidence, began: u.Began, ended: u.Ended}
+	s := said{id: u.ID, text: raw, confidence: u.Confidence, began: u.Began, ended: u.Ended, recognised: time.Since(u.Ended)}
 	if text, fixes := t.glossary.Correct(raw); len(fixes) > 0 {
 		s.text, s.raw = text, raw
 	}

@@ -51,6 +51,8 @@ type Options struct {
 	Synth engine.Synthesizer
 	// About says what the three parts are, for the page.
 	About struct{ Brain, Ear, Mouth Part }
+	// Forgetful tables store no line: what was said is gone when they close.
+	Forgetful bool
 	// Unpaced sends sound as fast as it is made: into a file instead of a room.
 	Unpaced bool
 	// Log receives what the DM would want to know tomorrow. Nil discards it.

@@ -83,6 +83,7 @@ type setup struct {
 	path    string
 	tools   []mcp.Builtin
 	unpaced bool
+	forgets bool
 }
 
 func (s setup) open(t *testing.T) (*Table, memory.Store) {
@@ -110,7 +111,7 @@ func (s setup) open(t *testing.T) (*Table, memory.Store) {
 		t.Fatal(err)
 	}
 	table, err := Open(t.Context(), Options{
-		Campaign: c, Memory: store, Tools: host, Synth: s.synth, Ear: s.ear, Unpaced: s.unpaced,
+		Campaign: c, Memory: store, Tools: host, Synth: s.synth, Ear: s.ear, Unpaced: s.unpaced, Forgetful: s.forgets,
 		Brain: func(npc.Character, improviser.Persona) engine.Model { return s.brain },
 	})
 	if err != nil {
@@ -169,6 +170,24 @@ func TestOnlyTheAddressedNPCAnswersAndBothLinesAreRemembered(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("memory (-want +got):\n%s", diff)
+	}
+}
+
+func TestForgetfulTableStoresNoLine(t *testing.T) {
+	table, store := setup{brain: reply{text: "Stew, friend."}, forgets: true}.open(t)
+	if err := table.Say(t.Context(), mira, "Bartok, what's in the pot tonight?"); err != nil {
+		t.Fatal(err)
+	}
+	settle(t, table)
+	if got := talk(table); len(got) != 2 {
+		t.Errorf("the talk is %q, want the line and its answer", got)
+	}
+	if err := table.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := store.Recent(t.Context(), memory.Viewer{Campaign: "gilded-flagon"}, memory.Window{})
+	if err != nil || len(lines) > 0 {
+		t.Errorf("memory holds %+v, %v, want nothing", lines, err)
 	}
 }
 

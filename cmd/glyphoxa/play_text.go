@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 
 	"github.com/glyphoxa/glyphoxa/bot"
@@ -16,19 +18,19 @@ const textHelp = `Write a line and press Enter. Say whom you mean: "Bartok, what
 `
 
 // playText is the table in a terminal. Answers are printed as they are spoken.
-func playText(ctx context.Context, t *bot.Table, io stdio) error {
+func playText(ctx context.Context, t *bot.Table, desk stdio) error {
 	st := t.State()
-	fmt.Fprintf(io.out, "%s: %s\n%s\n\n%s\n", st.Campaign, st.Scene.Name, st.Scene.Text, textHelp)
-	printPart(io, "Brain", st.Brain)
-	printPart(io, "Voice", st.Mouth)
-	fmt.Fprintln(io.out)
+	fmt.Fprintf(desk.out, "%s: %s\n%s\n\n%s\n", st.Campaign, st.Scene.Name, st.Scene.Text, textHelp)
+	printPart(desk, "Brain", st.Brain)
+	printPart(desk, "Voice", st.Mouth)
+	fmt.Fprintln(desk.out)
 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	printed := make(chan struct{})
 	go func() {
 		defer close(printed)
-		printEvents(ctx, t, st.Event, io)
+		printEvents(ctx, t, st.Event, desk)
 	}()
 	defer func() { cancel(); <-printed }()
 
@@ -36,7 +38,7 @@ func playText(ctx context.Context, t *bot.Table, io stdio) error {
 	// The reader cannot be interrupted: it ends with its input or the program.
 	go func() {
 		defer close(lines)
-		in := bufio.NewScanner(io.in)
+		in := bufio.NewScanner(desk.in)
 		in.Buffer(nil, 64<<10)
 		for in.Scan() {
 			lines <- in.Text()
@@ -51,15 +53,32 @@ func playText(ctx context.Context, t *bot.Table, io stdio) error {
 			if !ok || strings.TrimSpace(line) == "/quit" {
 				return t.Settle(ctx)
 			}
-			if err := typed(ctx, t, &who, line, io); err != nil {
-				fmt.Fprintln(io.out, "  !", err)
+			if err := typed(ctx, t, &who, line, desk); err != nil {
+				fmt.Fprintln(desk.out, "  !", err)
+			}
+			// A script does not wait for answers as people do: without this its
+			// next line would interrupt the answer to the last one.
+			if !person(desk.in) {
+				if err := t.Settle(ctx); err != nil {
+					return err
+				}
 			}
 		}
 	}
 }
 
+// person reports whether somebody sits at the other end, and not a file or a pipe.
+func person(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	st, err := f.Stat()
+	return err == nil && st.Mode()&os.ModeCharDevice != 0
+}
+
 // typed handles one line from the terminal.
-func typed(ctx context.Context, t *bot.Table, who *bot.Person, line string, io stdio) error {
+func typed(ctx context.Context, t *bot.Table, who *bot.Person, line string, desk stdio) error {
 	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 	rest = strings.TrimSpace(rest)
 	switch {
@@ -73,7 +92,7 @@ func typed(ctx context.Context, t *bot.Table, who *bot.Person, line string, io s
 		return nil
 	case word == "/who":
 		for _, c := range t.State().NPCs {
-			fmt.Fprintf(io.out, "  %s (%s): %s\n", c.Name, c.Role, c.State)
+			fmt.Fprintf(desk.out, "  %s (%s): %s\n", c.Name, c.Role, c.State)
 		}
 		return nil
 	case strings.HasPrefix(word, "/"):
@@ -83,7 +102,7 @@ func typed(ctx context.Context, t *bot.Table, who *bot.Person, line string, io s
 }
 
 // printEvents prints what happens until ctx ends.
-func printEvents(ctx context.Context, t *bot.Table, after uint64, io stdio) {
+func printEvents(ctx context.Context, t *bot.Table, after uint64, desk stdio) {
 	for e := range t.Events(ctx, after) {
 		switch {
 		case e.Line != nil && e.Line.Final && e.Line.Speaker.NPC && e.Line.Text != "":
@@ -91,21 +110,21 @@ func printEvents(ctx context.Context, t *bot.Table, after uint64, io stdio) {
 			if e.Line.Cut {
 				cut = " —"
 			}
-			fmt.Fprintf(io.out, "%s: %s%s\n", e.Line.Speaker.Name, e.Line.Text, cut)
+			fmt.Fprintf(desk.out, "%s: %s%s\n", e.Line.Speaker.Name, e.Line.Text, cut)
 		case e.Line != nil && e.Line.Final && len(e.Line.To) == 0:
-			fmt.Fprintf(io.out, "  (nobody answers: %s)\n", e.Line.Why)
+			fmt.Fprintf(desk.out, "  (nobody answers: %s)\n", e.Line.Why)
 		case e.Tool != nil && e.Tool.Done:
-			fmt.Fprintf(io.out, "  [%s %s %v, %s tier]\n", e.Tool.Name, e.Tool.Args, e.Tool.Took.Round(10_000), e.Tool.Tier)
+			fmt.Fprintf(desk.out, "  [%s %s %v, %s tier]\n", e.Tool.Name, e.Tool.Args, e.Tool.Took.Round(10_000), e.Tool.Tier)
 		case e.Alert != nil:
-			fmt.Fprintln(io.out, "  !", e.Alert.Text)
+			fmt.Fprintln(desk.out, "  !", e.Alert.Text)
 		}
 	}
 }
 
-func printPart(io stdio, what string, p bot.Part) {
-	fmt.Fprintf(io.out, "%s: %s", what, p.Name)
+func printPart(desk stdio, what string, p bot.Part) {
+	fmt.Fprintf(desk.out, "%s: %s", what, p.Name)
 	if p.Note != "" {
-		fmt.Fprintf(io.out, ". %s", p.Note)
+		fmt.Fprintf(desk.out, ". %s", p.Note)
 	}
-	fmt.Fprintln(io.out)
+	fmt.Fprintln(desk.out)
 }

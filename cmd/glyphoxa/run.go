@@ -69,7 +69,9 @@ func (p *playFlags) application(cfg config, dir string, log *slog.Logger, desk *
 		Open: func(ctx context.Context, guild string) (*bot.Table, func() error, error) {
 			cfg := cfg
 			cfg.Data = filepath.Join(dir, "servers", guild)
-			s, err := set(ctx, setting{cfg: cfg, log: log, offline: p.offline})
+			s, err := set(ctx, setting{
+				cfg: cfg, log: log, offline: p.offline, forgetful: cfg.Discord.Consent == string(discord.Live),
+			})
 			if err != nil {
 				return nil, nil, err
 			}

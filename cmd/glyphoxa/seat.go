@@ -36,6 +36,8 @@ type setting struct {
 	offline bool // use no server, even if there is one
 	silent  bool // write answers without speaking them
 	unpaced bool // sound goes to a file
+	// forgetful tables store no line
+	forgetful bool
 }
 
 // seat is a table with everything it stands on.
@@ -112,7 +114,7 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 	}
 	opts := bot.Options{
 		Campaign: c, Memory: s.store, Spool: filepath.Join(dir, "waiting-lines"), Tools: s.host,
-		Ear: parts.ear, Synth: parts.synth, Unpaced: o.unpaced, Log: o.log,
+		Ear: parts.ear, Synth: parts.synth, Unpaced: o.unpaced, Forgetful: o.forgetful, Log: o.log,
 		Brain: func(ch npc.Character, p improviser.Persona) engine.Model {
 			alone := improviser.New(p, seedOf(ch.ID))
 			if parts.model == nil {
