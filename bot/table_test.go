@@ -234,6 +234,28 @@ func TestTypingOverAnNPCCutsItOffAndKeepsOnlyWhatWasHeard(t *testing.T) {
 	}
 }
 
+func TestClosingTableKeepsWhatWasHeardOfTheLastSentence(t *testing.T) {
+	table, store := setup{brain: reply{text: strings.Repeat("Well now my dear friend. ", 40)}, synth: hum{}}.open(t)
+	if err := table.Say(t.Context(), mira, "Bartok, tell me a long story."); err != nil {
+		t.Fatal(err)
+	}
+	for s := range table.Sound(t.Context()) {
+		if s.Samples != nil {
+			break
+		}
+	}
+	if err := table.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := store.Recent(t.Context(), memory.Viewer{Campaign: "gilded-flagon"}, memory.Window{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) != 2 || !lines[1].Cut || lines[1].Text == "" || len(lines[1].Text) > 200 {
+		t.Errorf("memory holds %+v, want the question and the first words of the story, cut", lines)
+	}
+}
+
 func TestToolRunsThroughTheBeltAndIsShown(t *testing.T) {
 	roll := mcp.Builtin{
 		Tool: mcp.Tool{

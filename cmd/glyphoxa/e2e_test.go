@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -195,5 +197,53 @@ func TestEveryMisuseSaysWhatToDo(t *testing.T) {
 				t.Errorf("exit code %d, want %d; printed %q and %q, want it to mention %q", code, tc.code, stdout, stderr, tc.want)
 			}
 		})
+	}
+}
+
+func TestMachineWithoutVoicesSaysWhatToInstall(t *testing.T) {
+	bin, dir := binary(t), t.TempDir()
+	t.Setenv("PATH", dir)
+	_, stderr, code := glyphoxa(t, bin, "say", "-offline", "-data", dir, "-npc", "Bartok", "-o", filepath.Join(dir, "a.wav"), "hello")
+	if code != 1 || !strings.Contains(stderr, "espeak-ng") {
+		t.Errorf("exit code %d, printed %q, want it to name espeak-ng", code, stderr)
+	}
+	stdout, _, code := glyphoxa(t, bin, "say", "-offline", "-data", dir, "-npc", "Bartok", "hello")
+	if code != 0 || !strings.HasPrefix(stdout, "Bartok") {
+		t.Errorf("without a recording: exit code %d, printed %q, want a written answer", code, stdout)
+	}
+}
+
+func TestTakenPortIsReplacedAndInterruptEndsTheGame(t *testing.T) {
+	bin := binary(t)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	cmd := exec.CommandContext(t.Context(), bin, "play", "-offline", "-data", t.TempDir(), "-listen", taken.Addr().String())
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	link := ""
+	for lines := bufio.NewScanner(out); lines.Scan() && link == ""; {
+		if strings.Contains(lines.Text(), "/login?token=") {
+			link = strings.TrimSpace(lines.Text())
+		}
+	}
+	if link == "" || strings.Contains(link, taken.Addr().String()) {
+		t.Errorf("the link is %q, want one at a free port", link)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, out); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("after Ctrl-C: %v, want exit code 0", err)
 	}
 }

@@ -37,6 +37,9 @@ func playFiles(ctx context.Context, t *bot.Table, in recordings, out string, io 
 	if st.Ear.Missing {
 		return fmt.Errorf("nothing here can recognise speech: %s", st.Ear.Note)
 	}
+	if st.Mouth.Missing {
+		return fmt.Errorf("nothing here can speak: %s", st.Mouth.Note)
+	}
 	rec, err := record(ctx, t, out)
 	if err != nil {
 		return err

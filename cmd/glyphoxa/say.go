@@ -57,6 +57,9 @@ func (p *playFlags) say(ctx context.Context, name, text string, io stdio) error 
 
 // ask says the text, to the named NPC if one is named, and prints the answers.
 func (p *playFlags) ask(ctx context.Context, t *bot.Table, name, text string, io stdio) error {
+	if m := t.State().Mouth; p.out != "" && m.Missing {
+		return fmt.Errorf("nothing here can speak: %s", m.Note)
+	}
 	if p.out != "" {
 		rec, err := record(ctx, t, p.out)
 		if err != nil {
