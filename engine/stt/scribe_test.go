@@ -39,6 +39,7 @@ func TestScribeHearsTheWholeUtterance(t *testing.T) {
 			if err != nil || got != said {
 				t.Errorf("heard %q, %v", got, err)
 			}
+			synctest.Wait() // for the server, whose words have just been heard
 			if !slices.Equal(heard.Samples, sound[:len(sound)/pcm.HearSize*pcm.HearSize]) {
 				t.Errorf("the vendor heard %v", heard.Duration())
 			}
