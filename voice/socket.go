@@ -77,6 +77,10 @@ func (h *holding) socket(ctx context.Context) error {
 			_ = ws.Close(websocket.StatusNormalClosure, "")
 			return context.Cause(ctx)
 		}
+		if err != nil && ctx.Err() != nil { // left while something else was under way
+			_ = ws.Close(websocket.StatusNormalClosure, "")
+			return context.Cause(ctx)
+		}
 		if err != nil {
 			return h.end(ws, err, ended)
 		}
@@ -174,7 +178,9 @@ func (h *holding) write(ctx context.Context, m message) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	// A write that ctx broke off would take the socket with it, and the farewell:
+	// the server would keep a session that has been left.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer cancel()
 	kind := websocket.MessageText
 	if m.binary != nil {
