@@ -133,11 +133,12 @@ func TestBadNetworkKeepsTheTime(t *testing.T) {
 			atB := listen(t, b)
 			s.SetFaults(f)
 			play(t, a, 440, 60)
-			eventually(t, "most frames", func() bool { n, stops := atB.heard(1); return n >= 54 && stops > 0 })
+			eventually(t, "most frames", func() bool { n, stops := atB.heard(1); return n >= 50 && stops > 0 })
 			frames, _ := atB.heard(1)
 			// The first and last packets may be lost without a trace, a run of
-			// losses behind a pause of the sender too.
-			if frames < 54 || frames > 61 {
+			// losses behind a pause of the sender too; and of the five packets of
+			// silence at the end, four may be lost and made up for.
+			if frames < 50 || frames > 65 {
 				t.Errorf("%+v: %d frames heard of 60: %+v", f, frames, b.Stats())
 			}
 			if hz := atB.pitch(1); math.Abs(hz-440) > 45 {
