@@ -25,6 +25,9 @@ type Grant struct {
 	Utterance string
 	// Writes says what happens when a tool that writes is called.
 	Writes Writing
+	// Helper marks an NPC that answers the players' questions instead of playing
+	// a part in the story. Tools may be kept for helpers alone.
+	Helper bool
 }
 
 // Writing is what happens when a model calls a tool that writes.
@@ -119,7 +122,7 @@ func (b *Belt) Constraints() []string { return b.set.active }
 // Belt returns the tools that the grant allows now.
 func (h *Host) Belt(g Grant) *Belt {
 	now := time.Now()
-	key := beltKey{g.NPC, g.Tier, h.narrow.active(g.Utterance)}
+	key := beltKey{g.NPC, g.Helper, g.Tier, h.narrow.active(g.Utterance)}
 	gen := h.generation.Load()
 	set := h.belts.get(key, gen, now, g.Allow)
 	if set == nil {
@@ -142,7 +145,7 @@ func (h *Host) beltSet(g Grant, active uint64, now time.Time) *beltSet {
 		for _, p := range g.Allow {
 			met[p] = met[p] || matches(p, e.Name)
 		}
-		if why := h.unfit(e, g.Tier, active, now); why != "" {
+		if why := h.unfit(e, g, active, now); why != "" {
 			s.hidden = append(s.hidden, Hidden{e.Name, why})
 			continue
 		}
@@ -172,9 +175,12 @@ func (h *Host) beltSet(g Grant, active uint64, now time.Time) *beltSet {
 }
 
 // unfit says why a tool is not for this belt; "" if it is.
-func (h *Host) unfit(e *entry, t Tier, active uint64, now time.Time) string {
+func (h *Host) unfit(e *entry, g Grant, active uint64, now time.Time) string {
 	if e.block != "" {
 		return e.block
+	}
+	if e.HelpersOnly && g.NPC != "" && !g.Helper {
+		return "is for helpers only (helper: true in the NPC's file)"
 	}
 	if why := h.narrow.narrows(active, e.Name); why != "" {
 		return why
@@ -183,7 +189,7 @@ func (h *Host) unfit(e *entry, t Tier, active uint64, now time.Time) string {
 	switch {
 	case p.health == gauge.Off:
 		return "failed too often just now"
-	case p.tier > t:
+	case p.tier > g.Tier:
 		return fmt.Sprintf("needs the %v tier (%s)", p.tier, p.why)
 	}
 	return ""
@@ -227,6 +233,7 @@ type beltCache struct {
 
 type beltKey struct {
 	npc    string
+	helper bool
 	tier   Tier
 	active uint64
 }

@@ -107,6 +107,9 @@ func (e *entry) place(now time.Time) place {
 	if e.tier == nil && e.atLeast != nil && *e.atLeast > p.tier {
 		p.tier, p.why = *e.atLeast, "its server says so"
 	}
+	if e.tier == nil && e.Least > p.tier {
+		p.tier, p.why = e.Least, "never sooner, whatever it takes"
+	}
 	if p.health == gauge.Degraded && e.tier == nil {
 		p.why += ", slower while it fails often"
 	}

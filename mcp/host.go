@@ -172,6 +172,7 @@ func (h *Host) builtinEntry(b Builtin) (*entry, error) {
 		limit:  t.Max,
 		taints: t.OpenWorld,
 		args:   args,
+		block:  b.Missing,
 		meter:  h.meter("", h.version, t.Name, t.Category),
 	}
 	if t.Estimated > 0 {

@@ -27,7 +27,7 @@ func echo(name string, calls *atomic.Int64, change func(*Tool)) Builtin {
 	if change != nil {
 		change(&t)
 	}
-	return Builtin{t, func(_ context.Context, _ Caller, args json.RawMessage) (string, error) {
+	return Builtin{Tool: t, Call: func(_ context.Context, _ Caller, args json.RawMessage) (string, error) {
 		calls.Add(1)
 		return string(args), nil
 	}}

@@ -31,6 +31,16 @@ type Tool struct {
 	Destructive, OpenWorld bool
 	// Writes marks a tool that needs approval where writing is not allowed.
 	Writes bool
+	// Least is the tier that the tool needs however fast it answers: for tools
+	// that cost money, or go on working after they have answered.
+	Least Tier
+	// HelpersOnly keeps the tool from characters of the story: only the game
+	// master and NPCs that are helpers ([Grant]) may use it.
+	HelpersOnly bool
+	// Missing says what a tool of our own cannot be used without, and how to get
+	// it, such as a setting; "" if nothing is missing. A tool that misses something
+	// is known, so that people can be told, and on no belt.
+	Missing string
 }
 
 // Category says where a tool lives and how far it reaches.
