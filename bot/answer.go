@@ -74,6 +74,10 @@ func (t *Table) begin(a ask, c npc.Character) {
 		brain = recital(a.exact)
 	}
 	r.turn.Brain = brain.Name()
+	performer := t.performer(c, a)
+	if performer != nil {
+		r.turn.Brain = performer.Name()
+	}
 	plan := engine.Plan{
 		Model: brain, Belt: belt, Synth: t.o.Synth, Voice: voiceOf(c),
 		Watch: func(note any) { t.post(func() { t.watch(r, note) }) },
@@ -85,7 +89,7 @@ func (t *Table) begin(a ask, c npc.Character) {
 	if t.o.Synth != nil {
 		plan.Mouth = t.mouthOf(c.ID, r.line)
 	}
-	route := a.exact == "" && len(belt.Tools()) > 0 && routes(c, brain)
+	route := a.exact == "" && performer == nil && len(belt.Tools()) > 0 && routes(c, brain)
 	setting, now := t.setting(), t.situation(c, a, !route && len(belt.Tools()) > 0)
 	eyes, session := memory.Viewer{Campaign: t.campaign.ID, Entity: c.ID}, t.session
 	t.tasks.Go(func() {
@@ -97,7 +101,7 @@ func (t *Table) begin(a ask, c npc.Character) {
 			plan.Belt = nil // a model that cannot call tools is shown none
 		}
 		plan.Request = requestOf(npc.NewBrief(c, setting, now))
-		out := engine.Run(ctx, plan)
+		out := perform(ctx, performer, plan, a)
 		cancel(nil)
 		t.post(func() { t.end(r, out) })
 	})

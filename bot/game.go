@@ -34,17 +34,20 @@ type game struct {
 	scene    Scene
 	cast     *npc.Cast
 	brains   map[string]engine.Model
-	glossary *memory.Glossary
-	cards    []NPC // in the campaign's order
-	muted    map[string]bool
-	stopped  string // why all NPCs are silent; "" if they are not
-	override *mcp.Tier
-	lines    []memory.Line // the last ones, for pages and briefs
-	shown    []Line        // the same as pages see them
-	turns    []Turn
-	tools    []Tool
-	alerts   []Alert
-	met      map[string]bool // NPCs that have spoken in this session
+	// performers are the NPCs that hear and speak by themselves, from their first
+	// turn on; nil values are those that do not.
+	performers map[string]Performer
+	glossary   *memory.Glossary
+	cards      []NPC // in the campaign's order
+	muted      map[string]bool
+	stopped    string // why all NPCs are silent; "" if they are not
+	override   *mcp.Tier
+	lines      []memory.Line // the last ones, for pages and briefs
+	shown      []Line        // the same as pages see them
+	turns      []Turn
+	tools      []Tool
+	alerts     []Alert
+	met        map[string]bool // NPCs that have spoken in this session
 
 	call   *voice.Conn // nil while the table is only in its room
 	voices map[string]*voice.Voice
@@ -71,6 +74,7 @@ type ask struct {
 	recognised time.Duration // how long recognition took after that
 	prompt     string        // what the DM wants it to do instead of answering
 	exact      string        // what the DM has it say word for word
+	sound      []int16       // the line as it was spoken, 16 kHz mono; nil if it was not
 	// decision is how the line was understood.
 	decision npc.Decision
 }

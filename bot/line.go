@@ -78,6 +78,7 @@ type said struct {
 	began      time.Time // zero: at ended
 	ended      time.Time
 	recognised time.Duration // after ended; zero for typed lines
+	sound      []int16       // 16 kHz mono; nil for typed lines, and where nobody wants it
 }
 
 // clean makes one line of text: valid UTF-8, no control characters, no runs of
@@ -118,7 +119,7 @@ func (t *Table) hear(who Person, s said) error {
 	}
 	for _, id := range d.To {
 		t.feel(id, who, line.Text)
-		t.owe(ask{npc: id, line: line, decision: d, heard: s.ended, recognised: s.recognised})
+		t.owe(ask{npc: id, line: line, decision: d, heard: s.ended, recognised: s.recognised, sound: s.sound})
 	}
 	t.next()
 	return nil

@@ -32,7 +32,7 @@ func (t *Table) Listen(ctx context.Context, who Person, frames iter.Seq[[]int16]
 	prefix := fmt.Sprintf("%013x-%s-", time.Now().UnixMicro(), who.ID)
 	begun := 0
 	ear := engine.NewEar(t.o.Ear, prefix, engine.EarOptions{
-		Hearing: hints,
+		Hearing: hints, Keep: t.o.Performer != nil,
 		Began:   func(string) { begun++; t.post(func() { t.hearing++ }) },
 		Talking: func() { t.post(func() { t.interrupt(who) }) },
 		Interim: func(id, text string) { t.post(func() { t.interim(who, id, text) }) },
@@ -69,7 +69,7 @@ func (t *Table) heard(who Person, u engine.Utterance, err error) {
 		t.events.add(Event{Line: &Line{ID: u.ID, Speaker: who, Final: true}})
 		return
 	}
-	s := said{id: u.ID, text: raw, confidence: u.Confidence, began: u.Began, ended: u.Ended, recognised: time.Since(u.Ended)}
+	s := said{id: u.ID, text: raw, confidence: u.Confidence, began: u.Began, ended: u.Ended, recognised: time.Since(u.Ended), sound: u.Sound}
 	if text, fixes := t.glossary.Correct(raw); len(fixes) > 0 {
 		s.text, s.raw = text, raw
 	}

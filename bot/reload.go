@@ -40,6 +40,7 @@ func (t *Table) Reload(ctx context.Context, c *campaigns.Campaign) error {
 	names := glossaryOf(c)
 	return t.do(ctx, func() error {
 		t.campaign, t.brains, t.glossary = c, brains, names
+		t.dismiss()
 		t.deal()
 		t.stay()
 		t.alert(Alert{Text: "The campaign has changed, and the NPCs know."})

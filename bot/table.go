@@ -45,6 +45,9 @@ type Options struct {
 	Writes mcp.Writing
 	// Brain makes the model of one NPC, whose persona it may use.
 	Brain func(c npc.Character, p improviser.Persona) engine.Model
+	// Performer makes the session of an NPC that hears and speaks by itself; nil for
+	// one that does not. A nil function means that none does.
+	Performer func(c npc.Character) Performer
 	// Ear recognises speech; nil means that lines can only be typed.
 	Ear engine.Recognizer
 	// Synth speaks; nil means that answers are only written.
@@ -170,7 +173,7 @@ func (t *Table) close(ctx context.Context) error {
 		}
 	}
 	// The turn's end is posted before its done is closed: this runs after it.
-	err := t.do(ctx, func() error { return nil })
+	err := t.do(ctx, func() error { t.dismiss(); return nil })
 	t.stop(ErrClosed)
 	t.tasks.Wait()
 	t.recaller.Close()

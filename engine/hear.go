@@ -30,12 +30,16 @@ type Utterance struct {
 	Text         string
 	Confidence   float64
 	Began, Ended time.Time
+	// Sound is what was said, 16 kHz mono, if [EarOptions.Keep] asks for it.
+	Sound []int16
 }
 
 // EarOptions say how to listen. The functions may be nil; they are called from
 // the listening goroutine and must not block.
 type EarOptions struct {
 	Hearing Hearing
+	// Keep hands the sound on with each utterance, for a model that hears by itself.
+	Keep bool
 	// Began is told when an utterance begins; exactly one value of [Ear.Listen]
 	// follows for each, unless its context ends.
 	Began func(id string)
@@ -176,6 +180,9 @@ func (e *Ear) add(ctx context.Context, h *hearing, frame []int16) {
 	select {
 	case h.frames <- append([]int16(nil), frame...):
 	case <-ctx.Done():
+	}
+	if e.o.Keep {
+		h.u.Sound = append(h.u.Sound, frame...)
 	}
 	h.spoken += pcm.FrameTime
 }

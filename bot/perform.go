@@ -1,0 +1,56 @@
+package bot
+
+import (
+	"context"
+
+	"github.com/glyphoxa/glyphoxa/engine"
+	"github.com/glyphoxa/glyphoxa/npc"
+)
+
+// A Performer is one NPC's conversation with a model that hears and speaks by
+// itself.
+type Performer interface {
+	// Name is for the console.
+	Name() string
+	// Perform plays one turn like [engine.Run]. sound is what was said to the NPC, 16
+	// kHz mono, or nil if it was written. What it cannot do itself it plays with the
+	// plan's own model and synthesiser.
+	Perform(ctx context.Context, p engine.Plan, sound []int16) engine.Outcome
+	// Close ends the conversation; it may wait for a turn that is being performed.
+	Close()
+}
+
+// performer plays the NPC's turn, if it has one. What the DM has an NPC say word for
+// word is not for a model.
+func (t *Table) performer(c npc.Character, a ask) Performer {
+	if t.o.Performer == nil || a.exact != "" {
+		return nil
+	}
+	p, ok := t.performers[c.ID]
+	if !ok {
+		if t.performers == nil {
+			t.performers = map[string]Performer{}
+		}
+		p = t.o.Performer(c)
+		t.performers[c.ID] = p
+	}
+	return p
+}
+
+// dismiss ends all such conversations: the table closes, or the NPCs have changed.
+func (t *Table) dismiss() {
+	for _, p := range t.performers {
+		if p != nil {
+			t.tasks.Go(p.Close)
+		}
+	}
+	t.performers = nil
+}
+
+// perform plays a turn, by whoever plays this NPC.
+func perform(ctx context.Context, p Performer, plan engine.Plan, a ask) engine.Outcome {
+	if p == nil || plan.Mouth == nil {
+		return engine.Run(ctx, plan)
+	}
+	return p.Perform(ctx, plan, a.sound)
+}
