@@ -8,16 +8,13 @@ package serve
 
 import (
 	"context"
-	"crypto/subtle"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
-	"net"
-	"net/http"
-	"time"
+	"strings"
 
 	"github.com/glyphoxa/glyphoxa/mcp"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -34,18 +31,15 @@ type Options struct {
 	Log *slog.Logger
 }
 
-const (
-	maxRequest = 256 << 10
-	idle       = 2 * time.Minute
-	// goodbye is how long open requests get when the server ends.
-	goodbye = 3 * time.Second
-)
+// maxRequest bounds one message: arguments of 64 KiB and all around them.
+const maxRequest = 256 << 10
 
 // server declares the tools that the host has now.
 func server(h *mcp.Host, o Options) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "glyphoxa", Title: "Glyphoxa's tools", Version: o.Version}, &sdk.ServerOptions{
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}, // nothing else, and it does not change
 	})
+	s.AddReceivingMiddleware(toolsOnly)
 	for _, t := range h.Belt(o.Grant).Tools() {
 		s.AddTool(&sdk.Tool{
 			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.Schema,
@@ -64,6 +58,18 @@ func server(h *mcp.Host, o Options) *sdk.Server {
 		})
 	}
 	return s
+}
+
+// toolsOnly refuses what belongs to capabilities that are not declared. The SDK
+// would answer with empty lists, and a client could not tell "none" from "never".
+func toolsOnly(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		switch family, _, _ := strings.Cut(method, "/"); family {
+		case "prompts", "resources", "completion", "logging":
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: method + ": this server has tools only"}
+		}
+		return next(ctx, method, r)
+	}
 }
 
 // latency says how long a tool takes, in the place where we look for it ourselves.
@@ -94,59 +100,3 @@ func Stdio(ctx context.Context, h *mcp.Host, in io.Reader, out io.Writer, o Opti
 type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
-
-// HTTP serves clients at /mcp on l until ctx ends.
-func HTTP(ctx context.Context, h *mcp.Host, l net.Listener, o Options) error {
-	if o.Token == "" && !loopback(l.Addr()) {
-		return fmt.Errorf("%s can be reached from other machines: a token is needed", l.Addr())
-	}
-	s := server(h, o)
-	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, &sdk.StreamableHTTPOptions{
-		// No call depends on another, so there are no sessions to keep.
-		Stateless: true, MaxRequestBodyBytes: maxRequest,
-	})
-	mux := http.NewServeMux()
-	mux.Handle("/mcp", http.NewCrossOriginProtection().Handler(bearer(o.Token, handler)))
-	srv := &http.Server{
-		Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: idle, MaxHeaderBytes: 16 << 10,
-		BaseContext: func(net.Listener) context.Context { return ctx },
-	}
-	ended := make(chan error, 1) // so that the goroutine below can end
-	go func() { ended <- srv.Serve(l) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
-	defer cancel()
-	err := srv.Shutdown(last)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = srv.Close() // streams stay open for as long as a client likes
-	}
-	if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
-		err = errors.Join(err, served)
-	}
-	return err
-}
-
-// bearer asks for the token, if there is one.
-func bearer(token string, next http.Handler) http.Handler {
-	if token == "" {
-		return next
-	}
-	want := []byte("Bearer " + token)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), want) != 1 {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "a bearer token is needed", http.StatusUnauthorized)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-func loopback(a net.Addr) bool {
-	t, ok := a.(*net.TCPAddr)
-	return ok && t.IP.IsLoopback()
-}
