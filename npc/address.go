@@ -313,6 +313,11 @@ func (c *Cast) group(l *line, fs *founds, k int) group {
 		if f.form.by == byHuman && i == g.hi && f.hi < l.n && l.words[f.hi-1].stop == 0 && !l.is(f.hi, conj) {
 			break // "Bartok, Mira here wants a room": a new clause
 		}
+		if i == g.hi && f.hi < l.n && l.words[f.hi-1].stop == 0 && f.form.by != byHuman {
+			if s := l.sentence(f.hi, fs); f.poss || l.predicate(&s, f.hi) && !l.inverted(&s, fs, f.hi) {
+				break // "Bartok, Pip told us": so is this
+			}
+		}
 		g.hi = f.hi
 		g.npc = g.npc || f.form.by != byHuman
 		g.next++

@@ -217,7 +217,7 @@ func (c *Cast) title(i int16, title string, synonyms bool) {
 	}
 	c.add(words, form{by: byTitle, who: []int16{i}})
 	last := words[len(words)-1:]
-	if len(words) > 1 && len(last[0]) > 2 {
+	if len(words) > 1 && len(last[0]) > 2 && !c.lang.functional(last[0]) {
 		c.add(last, form{by: byTitle, who: []int16{i}}) // a hooded stranger is a stranger
 		// "tavern keeper Bram": each word of a title may stand for it if it is one.
 		for _, w := range words[:len(words)-1] {

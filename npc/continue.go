@@ -29,26 +29,16 @@ func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32
 			}
 		}
 	}
-	s := l.sentence(0, fs)
-	for s.hi < l.n && s.first >= s.hi {
-		s = l.sentence(s.hi, fs) // "Hm. And where is it?"
+	if passesBy(l, fs) {
+		return no(whyParty)
 	}
-	all := s
-	for hi := s.hi; hi < l.n; {
-		t := l.sentence(hi, fs)
-		hi = t.hi
-		all.you = all.you || t.you
-		all.asks = all.asks || t.asks
-		all.question = all.question || t.question
-		all.mine = all.mine || t.mine
-		all.third = all.third || t.third
-		if t.asks && !s.asks {
-			s = t // the question is what wants an answer
-		}
-	}
+	s, all := l.asked(fs)
 	deals := l.has.any(set(deal))
 	if l.amongPlayers(all.you) || anybody(l, s.first) || l.is(s.first, aux) && !pastAux(l, s.first) && anybody(l, s.first+1) ||
 		s.question && (string(l.full(s.hi-1)) == "again" || l.is(s.first, we) && !all.you && !deals) {
+		return no(whyParty)
+	}
+	if l.has.any(set(react)) && !all.you {
 		return no(whyParty)
 	}
 	if ooc >= 0.5 {
@@ -57,43 +47,11 @@ func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32
 	if l.has.any(set(action)) {
 		return no(whyGame)
 	}
-	if l.has.any(set(dmask)) && !(deals && all.you) {
+	if l.asksMaster() && !(deals && all.you) {
 		return no(whyGame)
 	}
-	score := float32(0.2)
-	w := whyContinues
-	first := s.first
-	switch {
-	case s.asks && all.you:
-		score += 0.5
-	case s.asks && l.is(first, ask):
-		score += 0.42
-		if l.isAny(first+1, set(aux)) && l.isAny(first+2, set(me, we)) && !deals {
-			score -= 0.3 // "what do I see"
-		}
-		if s.hi-first <= 2 && l.is(first, weak) && !s.question {
-			score -= 0.3
-		}
-	case s.asks && l.is(first, aux):
-		if l.isAny(first+1, set(me, we)) && !deals {
-			score += 0.05 // "can I reach it": for the game master
-		} else {
-			score += 0.4
-		}
-	case s.orders && (all.mine || all.you) && !all.third:
-		score += 0.45
-	case deals:
-		score += 0.42
-	case all.you:
-		score += 0.38
-	case s.orders:
-		score += 0.3
-	case s.question:
-		score += 0.37 // "the old mill?", "two gold?"
-	case all.mine && l.n >= 3 && !l.has.has(musing) && !all.third && l.tellsOfSelf(first):
-		score += 0.36 // "my father died in that war"
-	}
-	if l.is(s.lo, answer) || l.is(first, answer) {
+	score, w := 0.2+l.mood(&s, &all, deals), whyContinues
+	if l.is(s.lo, answer) || l.is(s.first, answer) {
 		whole := l.hasOnly(set(answer, opener, polite, sirs, weak, thanks))
 		switch {
 		case whole && l.hasOnly(set(weak)):
@@ -122,13 +80,15 @@ func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32
 		w = whyAnswers
 	}
 	if all.third && !all.you && !deals {
-		// "where did he go" asks after somebody else; "what is he hiding" is
-		// about the NPC.
-		if !(s.asks && (placeAsks(l, first) || pastAsks(l, first))) {
+		// "where did he go" asks after somebody else, and so does "he died in the
+		// war"; "what is he hiding" is about the NPC.
+		switch {
+		case l.tellsOfOther(s.first), s.orders && l.givesBack(s.first):
+		case s.asks && (placeAsks(l, s.first) || pastAsks(l, s.first) || happened(l, s.first)):
+		case l.isAny(s.first, set(third)):
+			score -= 0.35
+		default:
 			score -= 0.15
-		}
-		if l.isAny(first, set(third)) {
-			score -= 0.2
 		}
 	}
 	if l.is(s.lo, conj) || l.is(0, conj) {
@@ -147,6 +107,94 @@ func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32
 	}
 	return p
 }
+
+// asked is the sentence of the line that wants an answer, its first question or
+// else its first sentence that says something, and all of them taken together.
+func (l *line) asked(fs *founds) (s, all sentence) {
+	s = l.sentence(0, fs)
+	for s.hi < l.n && s.first >= s.hi {
+		s = l.sentence(s.hi, fs) // "Hm. And where is it?"
+	}
+	all = s
+	for hi := s.hi; hi < l.n; {
+		t := l.sentence(hi, fs)
+		hi = t.hi
+		all.you = all.you || t.you
+		all.asks = all.asks || t.asks
+		all.question = all.question || t.question
+		all.mine = all.mine || t.mine
+		all.third = all.third || t.third
+		if t.asks && !s.asks {
+			s = t
+		}
+	}
+	return s, all
+}
+
+// mood scores how the line speaks: who asks, orders, bargains or answers wants to
+// be heard by whoever spoke last.
+func (l *line) mood(s, all *sentence, deals bool) float32 {
+	first := s.first
+	switch {
+	case l.hasOnly(set(opener, weak, whole, react)) && !s.question:
+		return 0 // "oh", "hmm", "oh come on"
+	case s.asks && l.is(first, aux) && !s.question && l.lang.tag == "en" && !subjectAfter(l, first):
+		return 0 // "could be useful"
+	case s.asks && all.you:
+		return 0.5
+	case s.asks && l.is(first, ask):
+		score := float32(0.42)
+		if l.isAny(first+1, set(aux)) && l.isAny(first+2, set(me, we)) && !deals {
+			score -= 0.3 // "what do I see"
+			if l.is(first+2, we) && wayAsks(l, first) {
+				score += 0.25 // "how do we get past the guards"
+			}
+		}
+		if s.hi-first <= 2 && l.is(first, weak) && !s.question {
+			score -= 0.3
+		}
+		return score
+	case s.asks && l.is(first, aux):
+		if l.isAny(first+1, set(me, we)) && !deals {
+			return 0.05 // "can I reach it": for the game master
+		}
+		return 0.4
+	case s.orders && (all.mine || all.you) && !all.third:
+		return 0.45
+	case deals:
+		return 0.42
+	case all.you:
+		return 0.38
+	case s.orders && l.givesBack(first):
+		return 0.45
+	case s.orders && all.third:
+		return 0.2
+	case s.orders:
+		return 0.37
+	case s.question:
+		return 0.37 // "the old mill?", "two gold?"
+	case l.has.has(musing):
+		return 0
+	case l.tellsOfOther(first):
+		return 0.36 // "he died two winters ago"
+	case all.third:
+		return 0
+	case all.mine && l.isAny(first, set(me, we)):
+		if l.n >= 3 && l.tellsOfSelf(first) {
+			return 0.36 // "my father died in that war"
+		}
+		return 0
+	case l.hedged(s):
+		return 0.1 // "probably a trap"
+	case s.hi-s.lo <= maxAnswer:
+		return 0.36 // "three days ago", "the bridge is gone"
+	}
+	return 0
+}
+
+// maxAnswer is the most words of a plain statement that is taken as the answer to
+// what an NPC just said; longer ones are somebody's tale.
+const maxAnswer = 12
 
 // anybody reports whether the word asks the people around: anyone, somebody.
 func anybody(l *line, i int) bool {
@@ -171,9 +219,13 @@ func (l *line) amongPlayers(toYou bool) bool {
 			i++
 			continue
 		}
-		ours := false
+		lo, ours := i, false
 		for ; l.is(i, party); i++ {
 			ours = ours || l.is(i, we)
+		}
+		if l.subordinate(lo) || l.is(lo, deal) && l.is(i-1, deal) && l.is(i, deal) {
+			toYou = toYou || !l.elsewhere(lo, i)
+			continue // "does that mean we can go", "are we free to go"
 		}
 		if !ours {
 			return true
@@ -183,11 +235,62 @@ func (l *line) amongPlayers(toYou bool) bool {
 		return true
 	}
 	for i := range l.n {
-		if l.is(i, you) && !l.isAny(i, set(party, thanks)) {
-			return false
+		if l.is(i, party) && !l.subordinate(i) && !l.is(i, deal) && !l.is(i-1, party) {
+			for k := range l.n {
+				if l.is(k, you) && !l.isAny(k, set(party, thanks)) {
+					return false
+				}
+			}
+			return true
 		}
 	}
-	return true
+	return false
+}
+
+// asksMaster reports whether the line asks the game master what the player could
+// do or see. A longer phrase of bargaining wins: "can we see it", "are we free".
+func (l *line) asksMaster() bool {
+	for i := 0; i < l.n; {
+		if !l.is(i, dmask) {
+			i++
+			continue
+		}
+		lo := i
+		for l.is(i, dmask) {
+			i++
+		}
+		if !(l.is(lo, deal) && l.is(i-1, deal) && l.is(i, deal)) {
+			return true
+		}
+	}
+	return false
+}
+
+// subordinate reports whether the words from i on depend on what stands before
+// them: "if we should", "they let you go", "anything else we should know".
+func (l *line) subordinate(i int) bool {
+	if i == 0 || l.words[i-1].stop != 0 || l.isAny(i-1, set(opener)) {
+		return false
+	}
+	if l.isAny(i-1, set(clause, prep, other, ask)) && l.isAny(i, set(we, you)) {
+		return true
+	}
+	switch string(l.full(i - 1)) {
+	case "let", "else", "make", "made", "help", "before", "after", "until":
+		return true
+	}
+	return false
+}
+
+// elsewhere reports whether the line has words for the players outside those from
+// lo to hi.
+func (l *line) elsewhere(lo, hi int) bool {
+	for i := range l.n {
+		if (i < lo || i >= hi) && l.is(i, party) {
+			return true
+		}
+	}
+	return false
 }
 
 // pastAsks reports whether the helping verb at i asks of the past: did, was.
@@ -220,7 +323,7 @@ func (l *line) tellsOfSelf(i int) bool {
 	}
 	w := l.full(i)
 	if slices.Contains(w, '\'') {
-		return true // I'm, we've, I'd
+		return !l.doing(i + 1) // I'm, we've, I'd
 	}
 	if !l.isSubject(i) {
 		return true // my, our
@@ -230,6 +333,27 @@ func (l *line) tellsOfSelf(i int) bool {
 	}
 	v := l.full(i + 1)
 	return l.isAny(i+1, set(aux, be)) || l.lang.tag != "en" || len(v) > 3 && v[len(v)-1] == 'd' && v[len(v)-2] == 'e' || pastVerbs[string(v)]
+}
+
+// doing reports whether the words from i on tell what the speaker is just doing,
+// which is for the table: "I'm writing this down", "I'm drawing my sword".
+func (l *line) doing(i int) bool {
+	for l.is(i, will) || l.is(i, does) {
+		i++
+	}
+	if i >= l.n || l.is(i, other) {
+		return false
+	}
+	w := l.full(i)
+	if len(w) < 5 || string(w[len(w)-3:]) != "ing" {
+		return false
+	}
+	switch string(w) {
+	case "looking", "searching", "telling", "asking", "saying", "paying", "talking", "begging", "warning", "hoping", "offering", "working", "travelling", "traveling", "staying",
+		"hunting", "passing", "running", "listening", "seeking", "serving", "suggesting", "wondering", "nothing", "counting", "losing", "leaving", "coming", "waiting", "investigating", "heading":
+		return string(l.full(min(i+1, l.n-1))) == "it" || string(l.full(min(i+1, l.n-1))) == "this"
+	}
+	return !l.has.has(you)
 }
 
 // pastVerbs are irregular past forms that people tell of themselves with.

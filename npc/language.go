@@ -62,7 +62,7 @@ const (
 	about
 	honor
 	everyone
-	crowd
+	react
 	sirs
 	answer
 	weak
@@ -98,7 +98,7 @@ const (
 var sections = [meanings]string{
 	"inert", "opener", "greeting", "formal", "thanks", "you", "third", "me", "we", "other", "ask", "aux", "be", "does", "det", "that",
 	"prep", "stranded", "conj", "order", "polite", "verb", "clause", "give", "say", "sayto", "says", "asking", "turnto", "buy", "will",
-	"character", "about", "honor", "everyone", "crowd", "sirs", "answer", "weak", "musing", "deal", "party", "dmask", "action", "number",
+	"character", "about", "honor", "everyone", "react", "sirs", "answer", "weak", "musing", "deal", "party", "dmask", "action", "number",
 	"whole", "deepnot", "dice", "health", "turn", "app", "food", "time", "meta", "noise", "rules", "rulesask", "rulesonly",
 	"memory", "world", "roll", "deep", "xcard", "software",
 }
@@ -348,4 +348,11 @@ func compile(tag string, base, extra map[string][]string) *language {
 func (l *language) known(w string) bool {
 	_, ok := l.talk.words[w]
 	return ok || l.common[w]
+}
+
+// functional reports whether w only holds sentences together: "wise one" is not
+// called one.
+func (l *language) functional(w string) bool {
+	e := l.talk.words[w]
+	return e.node != 0 && l.talk.ends[e.node].any(set(other, number, det, that, prep, conj, we, third, ask))
 }

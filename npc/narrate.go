@@ -14,6 +14,9 @@ func (c *Cast) narration(l *line, fs *founds, s *sentence, lo, hi int) call {
 	if past {
 		return call{score: 0.15, why: whyTold}
 	}
+	if later(l, s, hi) {
+		return call{}
+	}
 	// Where the telling verb stands: right before the name, before it with "to",
 	// or after it.
 	k := lo - 1
@@ -180,6 +183,17 @@ func toldBefore(l *line, i int) bool {
 	case "told", "said", "spoke", "asked", "talked", "whispered", "mentioned", "shouted", "greeted", "questioned", "thanked", "warned", "promised", "informed", "begged", "explained", "lied", "apologized",
 		"gefragt", "gesagt", "erzahlt", "gesprochen", "fragte", "sagte", "pregunte", "dije", "hable", "preguntado", "dicho", "hablado":
 		return true
+	}
+	return false
+}
+
+// later reports whether what is told is put off: "I'll ask Bartok tomorrow".
+func later(l *line, s *sentence, hi int) bool {
+	for i := hi; i < s.hi; i++ {
+		switch string(l.full(i)) {
+		case "later", "tomorrow", "afterwards", "eventually", "sometime", "spater", "morgen", "nachher", "luego", "despues", "manana":
+			return i+1 >= s.hi || l.words[i].stop != 0 || i == hi
+		}
 	}
 	return false
 }

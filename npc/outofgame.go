@@ -15,6 +15,9 @@ func (l *line) empty() bool {
 	if !letters {
 		return true
 	}
+	if l.n == 1 && l.words[0].stop != '?' && l.isAny(0, set(you, me, det, conj, prep)) && !l.isAny(0, set(answer, ask)) {
+		return true // "you", "the", "and": what a recogniser hears in breath
+	}
 	if l.has.has(noise) {
 		covered := 0
 		for i := range l.n {
@@ -60,7 +63,7 @@ func (l *line) outOfCharacter() float32 {
 	if l.onlyNumbers() {
 		score += 0.6 // "seventeen": what the die showed
 	}
-	if l.has.has(party) {
+	if l.amongPlayers(false) {
 		score += 0.2
 	}
 	return min(score, 1)
@@ -73,9 +76,18 @@ func (l *line) onlyNumbers() bool {
 	for i := range l.n {
 		if l.words[i].number {
 			any = true
-		} else if !l.isAny(i, set(opener, conj, det, other)) && string(l.full(i)) != "plus" && string(l.full(i)) != "minus" {
+		} else if !l.isAny(i, set(opener, conj, det, other)) && !sums(l, i) {
 			return false
 		}
 	}
 	return any
+}
+
+// sums reports whether the word stands between the numbers of a sum.
+func sums(l *line, i int) bool {
+	switch string(l.full(i)) {
+	case "plus", "minus", "is", "equals", "makes", "total", "und", "ist", "macht", "mas", "menos", "son":
+		return true
+	}
+	return false
 }

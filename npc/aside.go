@@ -1,0 +1,167 @@
+package npc
+
+// What players say to each other right after an NPC spoke looks much like an
+// answer to it. What gives it away is here: it speaks of the NPC instead of to
+// it, it is led by a player's name, or it weighs what was said.
+
+// passesBy reports whether the line is said past the NPC who spoke last: "pay
+// him", "you heard the lady", "Corvin's right", "doesn't Corvin have a key?".
+func passesBy(l *line, fs *founds) bool {
+	for k := range fs.n {
+		f := &fs.list[k]
+		if f.form.by != byHuman {
+			continue
+		}
+		s := l.sentence(f.lo, fs)
+		// A player's character as subject of the sentence.
+		if f.lo == s.lo || f.lo == s.lo+1 && l.isAny(s.lo, set(opener, conj, aux)) || l.is(f.lo-1, aux) && f.lo-2 <= s.lo {
+			return true
+		}
+	}
+	for i := range l.n {
+		s := l.sentence(i, fs)
+		switch {
+		case l.is(i, order) && l.about(i+1) && speaksOf(l, i) && (i == s.first || i == s.lo || negated(l, i-1)):
+			return !l.givesBack(i)
+		case heardThem(l, i) && (l.about(i+1) || l.is(i+1, third)):
+			return true
+		}
+	}
+	return false
+}
+
+// about reports whether the words from i on stand for somebody present without a
+// name: him, her, the man, this guy.
+func (l *line) about(i int) bool {
+	if l.isObject(i) && !l.isAny(i+1, set(det)) {
+		return true
+	}
+	if l.isAny(i, set(det, that)) && i+1 < l.n {
+		switch string(l.str(i + 1)) {
+		case "man", "lady", "woman", "guy", "dude", "girl", "boy", "fellow", "gentleman", "kid", "poor",
+			"mann", "frau", "typ", "kerl", "dame", "hombre", "mujer", "tipo", "senor", "senora":
+			return true
+		}
+	}
+	return false
+}
+
+// speaksOf reports whether the order at i, followed by him or her, is what players
+// tell each other to do with an NPC.
+func speaksOf(l *line, i int) bool {
+	switch string(l.full(i)) {
+	case "ask", "tell", "pay", "give", "trust", "follow", "grab", "stop", "kill", "attack", "hit", "thank", "show", "bribe", "distract", "push", "watch", "keep", "help",
+		"believe", "call", "answer", "offer", "leave", "hand", "slap", "punch", "threaten", "charm", "persuade", "convince", "search", "question", "interrogate", "tie", "rob", "shoot", "heal", "check", "remind", "warn", "lie", "seduce", "flatter",
+		"frag", "frage", "sag", "sage", "zahl", "gib", "pack", "halt", "folg", "toete", "glaub", "pregunta", "preguntale", "dile", "dale", "pagale", "sigue", "mata", "creele":
+		return true
+	}
+	return false
+}
+
+// givesBack reports whether the order at i asks the NPC itself to do something for
+// a third: "give him back his ring", "let her go", "leave him alone".
+func (l *line) givesBack(i int) bool {
+	for k := i; k < l.n && k < i+7; k++ {
+		switch string(l.full(k)) {
+		case "back", "alone", "go", "be", "free", "zuruck", "frei", "libre":
+			if k > i {
+				return true
+			}
+		}
+		if l.words[k].end() {
+			break
+		}
+	}
+	return false
+}
+
+func negated(l *line, i int) bool {
+	if i < 0 {
+		return false
+	}
+	switch string(l.full(i)) {
+	case "don't", "dont", "just", "please", "go", "and", "not", "no", "nicht", "never":
+		return true
+	}
+	return false
+}
+
+// heardThem reports whether the word at i is heard or saw after you.
+func heardThem(l *line, i int) bool {
+	switch string(l.full(i)) {
+	case "heard", "saw":
+		return l.is(i-1, you)
+	}
+	return false
+}
+
+// hedged reports whether the sentence weighs what was said instead of answering.
+func (l *line) hedged(s *sentence) bool {
+	for i := s.lo; i < s.hi; i++ {
+		switch string(l.full(i)) {
+		case "maybe", "perhaps", "vielleicht", "quiza", "quizas":
+			if i <= s.first {
+				return true
+			}
+		case "probably", "obviously", "definitely", "totally", "literally", "apparently", "clearly", "guess", "someone", "somebody", "like", "kinda", "supposedly",
+			"wahrscheinlich", "bestimmt", "offensichtlich", "anscheinend", "seguramente", "probablemente", "obviamente", "seguro":
+			return true
+		}
+	}
+	return false
+}
+
+// tellsOfOther reports whether the words from i on tell what a third did, as
+// opposed to how the NPC seems: "he died two winters ago", not "she looked scared".
+func (l *line) tellsOfOther(i int) bool {
+	if !l.is(i, third) && !theyWord(l, i) || i+1 >= l.n {
+		return false
+	}
+	switch v := string(l.full(i + 1)); v {
+	case "said", "lied", "looked", "seemed", "sounded", "smiled", "did", "told", "got", "asked", "meant", "wanted", "never", "only", "just", "barely", "owe", "live", "come", "work", "mean":
+		return false
+	default:
+		return pastVerbs[v] || len(v) > 3 && v[len(v)-2:] == "ed" && !l.isAny(i+1, set(aux, be)) || v == "died"
+	}
+}
+
+func theyWord(l *line, i int) bool {
+	if i >= l.n {
+		return false
+	}
+	switch string(l.full(i)) {
+	case "they":
+		return true
+	}
+	return false
+}
+
+// subjectAfter reports whether a subject follows the helping verb at i, so that
+// it asks: "could you", "is the road", not "could be".
+func subjectAfter(l *line, i int) bool {
+	if i+1 >= l.n {
+		return false
+	}
+	return l.isAny(i+1, set(you, me, we, third, other, det, that, number)) || !l.words[i+1].known
+}
+
+// wayAsks reports whether the question word at i asks for a way to do something.
+func wayAsks(l *line, i int) bool {
+	switch string(l.full(i)) {
+	case "how", "where", "when", "why", "wie", "wo", "wann", "warum", "como", "donde", "cuando":
+		return true
+	}
+	return false
+}
+
+// happened reports whether the question at i asks what became of somebody.
+func happened(l *line, i int) bool {
+	if i+1 >= l.n {
+		return false
+	}
+	switch string(l.full(i + 1)) {
+	case "happened", "became", "killed", "took", "passierte", "geschah", "paso", "ocurrio":
+		return true
+	}
+	return false
+}
