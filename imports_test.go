@@ -37,12 +37,13 @@ var drawing = []struct{ from, to string }{
 	{"mcp", "mcp"},
 	{"mcp/jail", ""},
 	{"mcp/tools", "mcp memory"},
-	{"memory", ""},
+	{"memory", "memory/meaning"},
 	{"memory/relational", "memory"},
 	{"memory/sqlite", "memory memory/relational"},
 	{"memory/postgres", "memory memory/relational"},
 	{"secret", ""},
 	{"memory/embedding", "memory"},
+	{"memory/meaning", ""},
 	{"memory/memorytest", "memory"},
 }
 
