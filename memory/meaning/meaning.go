@@ -4,7 +4,7 @@
 // It is how a search finds what was said in other words than it is asked for,
 // where no embedding provider is set. The table behind it is part of the binary:
 // fifty thousand common words as directions in a space of 48 dimensions, made by
-// the program in gen from GloVe's word vectors. Looking a word up takes tens of
+// the program in gen from GloVe's word vectors. Looking a word up takes a few hundred
 // nanoseconds and allocates nothing; the table is read once, at the first use.
 //
 // A table of words knows no sentences: "dog bites man" is like "man bites dog".
@@ -104,7 +104,7 @@ type Neighbor struct {
 }
 
 // Near returns up to n words that are most like the given one, the nearest first
-// and without itself. It weighs the whole table, which takes about a millisecond.
+// and without itself. It weighs the whole table, which takes some milliseconds.
 func Near(word string, n int) []Neighbor {
 	s, ok := Of(word)
 	if !ok {
