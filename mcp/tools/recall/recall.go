@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/glyphoxa/glyphoxa/mcp"
+	"github.com/glyphoxa/glyphoxa/mcp/tools/session"
 	"github.com/glyphoxa/glyphoxa/memory"
 )
 
@@ -24,8 +25,8 @@ const (
 	maxText     = 500 // bytes of one line or text
 )
 
-// Tools are the tools that read store: search_sessions, search_history,
-// search_facts, query_entities and get_summary.
+// Tools are the tools that read store: search_sessions, search_facts,
+// query_entities and get_summary, which tells of sessions what package session does.
 func Tools(store memory.Store) []mcp.Builtin {
 	r := reader{store}
 	return []mcp.Builtin{
@@ -33,13 +34,8 @@ func Tools(store memory.Store) []mcp.Builtin {
 			"Search everything you have heard, in this session and earlier ones. Ask in plain words; \"quotes\" find an exact phrase.",
 			`{"type":"object","properties":{
 				"query":{"type":"string","minLength":1,"maxLength":1000,"description":"what to look for"},
-				"session_id":{"type":"string","maxLength":256,"description":"only this session; 'current' is the running one"},
+				"session_id":{"type":"string","maxLength":256,"description":"only this session: an id, 'current', 'last' or a day such as 2026-03-01"},
 				"limit":{"type":"integer","minimum":1,"maximum":20,"description":"how many lines, usually 8"}},
-				"required":["query"],"additionalProperties":false}`), Call: r.searchSessions},
-		{Tool: describe("search_history", "Search the history", 100, 300,
-			"Search the whole campaign's history for what was said about something.",
-			`{"type":"object","properties":{
-				"query":{"type":"string","minLength":1,"maxLength":1000,"description":"what to look for"}},
 				"required":["query"],"additionalProperties":false}`), Call: r.searchSessions},
 		{Tool: describe("search_facts", "Search facts", 200, 800,
 			"Search what you know to be so: facts, relations and attributes first, then lines that were said about it.",
@@ -57,7 +53,7 @@ func Tools(store memory.Store) []mcp.Builtin {
 			"All you know of one person, place or thing and how it is connected; or what happened in one session.",
 			`{"type":"object","properties":{
 				"entity_id":{"type":"string","maxLength":256,"description":"an id or name from query_entities"},
-				"session_id":{"type":"string","maxLength":256,"description":"a session's id; 'current' and 'last' are understood"}},
+				"session_id":{"type":"string","maxLength":256,"description":"a session's id; 'current', 'last' and days such as 2026-03-01 are understood"}},
 				"additionalProperties":false}`), Call: r.getSummary},
 	}
 }
@@ -105,35 +101,24 @@ func (r reader) searchSessions(ctx context.Context, who mcp.Caller, args json.Ra
 	if in.Limit <= 0 {
 		in.Limit = 8
 	}
-	session, err := r.session(ctx, who, in.Session)
+	id, err := r.session(ctx, who, in.Session)
 	if err != nil {
 		return "", err
 	}
-	lines, err := r.lines(ctx, who, memory.Query{Text: in.Query, Session: session, Limit: min(in.Limit, maxLines)})
+	lines, err := r.lines(ctx, who, memory.Query{Text: in.Query, Session: id, Limit: min(in.Limit, maxLines)})
 	if err != nil {
 		return "", err
 	}
 	return encode(map[string]any{"lines": lines})
 }
 
-// session resolves the two names that models use for sessions.
-func (r reader) session(ctx context.Context, who mcp.Caller, id string) (string, error) {
-	switch id {
-	case "current":
-		return who.Session, nil
-	case "last":
-		all, err := r.store.Sessions(ctx, who.Campaign, 2)
-		if err != nil {
-			return "", plain(err)
-		}
-		for _, s := range all {
-			if s.ID != who.Session {
-				return s.ID, nil
-			}
-		}
-		return "", errors.New("there is no earlier session")
+// session resolves what models call a session; "" is any.
+func (r reader) session(ctx context.Context, who mcp.Caller, name string) (string, error) {
+	if name == "" {
+		return "", nil
 	}
-	return id, nil
+	s, err := session.Find(ctx, r.store, who, name)
+	return s.ID, err
 }
 
 func (r reader) lines(ctx context.Context, who mcp.Caller, q memory.Query) ([]spoken, error) {
@@ -267,7 +252,7 @@ func (r reader) getSummary(ctx context.Context, who mcp.Caller, args json.RawMes
 	case in.Entity != "" && in.Session != "", in.Entity == "" && in.Session == "":
 		return "", errors.New("give either entity_id or session_id")
 	case in.Session != "":
-		return r.summarizeSession(ctx, who, in.Session)
+		return session.Summarize(ctx, r.store, who, in.Session)
 	}
 	v := viewer(who)
 	e, err := r.store.Entity(ctx, v, in.Entity)

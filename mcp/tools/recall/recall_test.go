@@ -32,6 +32,11 @@ func tavern(t *testing.T) map[string]mcp.Builtin {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 3, 1, 19, 0, 0, 0, time.UTC)
+	for i, id := range []string{"one", "two"} {
+		if err := store.StartSession(t.Context(), memory.Session{ID: id, Campaign: "vale", Started: at.Add(time.Duration(i) * time.Minute)}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	say := func(session, id, name, text string, audience ...string) {
 		t.Helper()
 		at = at.Add(time.Minute)
@@ -91,7 +96,6 @@ func TestNoToolGivesASecretAway(t *testing.T) {
 	secrets := []string{"waters", "crown", "Xanath", "Sleeps below"}
 	for name, args := range map[string][]string{
 		"search_sessions": {`{"query":"crown waters ale Xanath sleeps"}`},
-		"search_history":  {`{"query":"crown waters ale Xanath sleeps"}`},
 		"search_facts":    {`{"query":"crown waters ale Xanath sleeps cellar one eye"}`},
 		"query_entities":  {`{"name":"Xanath"}`, `{"name":"bartok"}`, `{"type":"npc"}`, `{"name":"cellar"}`},
 		"get_summary":     {`{"entity_id":"bartok"}`, `{"session_id":"one"}`},
@@ -134,6 +138,11 @@ func TestErrorsTellAModelWhatToDo(t *testing.T) {
 		{t.Context(), "query_entities", `{}`, "give a name"},
 		{t.Context(), "get_summary", `{}`, "either"},
 		{t.Context(), "get_summary", `{"entity_id":"nobody at all"}`, "query_entities"},
+		{t.Context(), "get_summary", `{"entity_id":"bartok","session_id":"one"}`, "either"},
+		{t.Context(), "get_summary", `{"session_id":"nine"}`, "no such session"},
+		{t.Context(), "search_sessions", `{"query":"goblin","session_id":"nine"}`, "no such session"},
+		{t.Context(), "search_facts", `{"query":"  "}`, "query is empty"},
+		{t.Context(), "search_facts", `{"query":7}`, "arguments"},
 		{ended, "search_sessions", `{"query":"goblin"}`, "in time"},
 	} {
 		_, err := tools[c.tool].Call(c.ctx, mcp.Caller{Campaign: "vale", NPC: "bartok"}, []byte(c.args))

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package files
+
+// doNotWait is not needed where files cannot be pipes.
+const doNotWait = 0
