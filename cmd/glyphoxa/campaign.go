@@ -36,7 +36,7 @@ func campaignOptions(cfg config) campaigns.Options {
 
 // toolTiers lists the built-in tools with the lowest tier that has time for each.
 func toolTiers() map[string]mcp.Tier {
-	tools, err := builtins(nil, nil, nil, nil)
+	tools, err := builtins(belongings{})
 	if err != nil { // the shipped tables are tested to load
 		return nil
 	}

@@ -89,7 +89,7 @@ func explainer(folder string) (npc.Explainer, error) {
 	if err != nil {
 		return npc.Explainer{}, err
 	}
-	tools, err := builtins(c, nil, nil, nil) // never called here
+	tools, err := builtins(belongings{campaign: c}) // never called here
 	if err != nil {
 		return npc.Explainer{}, err
 	}

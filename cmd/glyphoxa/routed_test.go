@@ -20,7 +20,7 @@ func TestRoutedChoiceFindsTheRightTool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tools, err := builtins(nil, nil, nil, nil)
+	tools, err := builtins(belongings{})
 	if err != nil {
 		t.Fatal(err)
 	}

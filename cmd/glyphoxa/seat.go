@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -19,8 +16,6 @@ import (
 	"github.com/glyphoxa/glyphoxa/mcp"
 	"github.com/glyphoxa/glyphoxa/mcp/audit"
 	"github.com/glyphoxa/glyphoxa/mcp/tools/dice"
-	"github.com/glyphoxa/glyphoxa/mcp/tools/recall"
-	"github.com/glyphoxa/glyphoxa/mcp/tools/rules"
 	"github.com/glyphoxa/glyphoxa/memory"
 	"github.com/glyphoxa/glyphoxa/memory/embedding"
 	"github.com/glyphoxa/glyphoxa/memory/postgres"
@@ -217,51 +212,6 @@ func openPlainMemory(ctx context.Context, cfg memoryConfig, dir string) (memory.
 		return nil, err // not s: a nil store in an interface is not nil
 	}
 	return s, nil
-}
-
-// builtins are the tools that run in this process. imported holds the rules
-// that were imported; nil means none.
-func builtins(c *campaigns.Campaign, store memory.Store, r *dice.Roller, imported fs.FS) ([]mcp.Builtin, error) {
-	var own []dice.Table
-	if c != nil {
-		own = tablesOf(c.Tables)
-	}
-	tables, err := dice.NewTables(own)
-	if err != nil {
-		return nil, err
-	}
-	rolls, err := dice.Tools(dice.ToolOptions{Roller: r, Tables: tables})
-	if err != nil {
-		return nil, err
-	}
-	edition := rules.Edition2014
-	if c != nil && c.Edition == 2024 {
-		edition = rules.Edition2024
-	}
-	library, err := rules.New(rules.Options{Edition: edition, Imported: imported})
-	if err != nil {
-		return nil, err
-	}
-	return slices.Concat(rolls, rules.Tools(library), recall.Tools(store)), nil
-}
-
-// openTools returns a host with the tools of this program, which roll with the
-// given dice or, if nil, with some of their own. told hears of every call, and may
-// be nil.
-func openTools(c *campaigns.Campaign, store memory.Store, o setting, dir string, r *dice.Roller, told func(mcp.CallRecord)) (*mcp.Host, error) {
-	limits, err := mcp.LimitsFromEnv(mcp.Limits{}, os.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	host, err := mcp.NewHost(mcp.HostOptions{Log: o.log, Limits: limits, Dir: filepath.Join(dir, toolsDir), OnCall: told, LazyAbove: o.cfg.MCP.FindAbove, Constraints: constraintsOf(o.cfg.MCP)})
-	if err != nil {
-		return nil, err
-	}
-	tools, err := builtins(c, store, r, importedRules(dir))
-	if err != nil {
-		return nil, err
-	}
-	return host, host.Add(tools...)
 }
 
 // tablesOf is the dice tools' form of a campaign's tables.

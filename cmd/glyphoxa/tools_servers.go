@@ -45,7 +45,11 @@ func listServers(ctx context.Context, d *toolsDesk, args []string) error {
 		fmt.Fprintf(d.io.err, "left out: %v\n", leftOut)
 	}
 	configured := serversOf(d.cfg.MCP)
-	list := []listedServer{{Name: coreServer, Category: mcp.Core, Transport: "built in", Enabled: true, Source: "program"}}
+	own, err := d.ownTools()
+	if err != nil {
+		return err
+	}
+	list := []listedServer{{Name: coreServer, Category: mcp.Core, Transport: "built in", Enabled: true, Source: "program", Tools: own}}
 	for _, s := range servers {
 		l := listedServer{Name: s.Name, Category: s.Category, Transport: s.Transport, Enabled: !s.Disabled, Source: "registry", Target: s.URL}
 		if slices.ContainsFunc(configured, func(c mcp.ServerConfig) bool { return c.Name == s.Name }) {
@@ -63,7 +67,6 @@ func listServers(ctx context.Context, d *toolsDesk, args []string) error {
 		list = append(list, l)
 	}
 	if leftOut != nil {
-		var err error
 		if list, err = d.withLeftOut(ctx, list); err != nil {
 			return err
 		}
@@ -103,6 +106,24 @@ func listServers(ctx context.Context, d *toolsDesk, args []string) error {
 	return nil
 }
 
+// ownTools lists the tools of this program, with what they miss.
+func (d *toolsDesk) ownTools() ([]listedTool, error) {
+	c, err := loadCampaign(d.cfg)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := builtins(belongings{campaign: c, cfg: d.cfg})
+	if err != nil {
+		return nil, err
+	}
+	var list []listedTool
+	for _, t := range tools {
+		list = append(list, listedTool{Name: t.Name, Description: firstLine(t.Description), Blocked: t.Missing})
+	}
+	slices.SortFunc(list, func(a, b listedTool) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
 // withLeftOut adds the registered servers whose secrets cannot be opened: they are
 // there, if of no use.
 func (d *toolsDesk) withLeftOut(ctx context.Context, list []listedServer) ([]listedServer, error) {
@@ -137,8 +158,9 @@ func (d *toolsDesk) connected(ctx context.Context, list []listedServer) error {
 	for i := range list {
 		l := &list[i]
 		name := l.Name
-		if name == coreServer {
-			name, l.State = "", string(mcp.Up)
+		if name == coreServer { // listed already
+			l.State = string(mcp.Up)
+			continue
 		}
 		for _, s := range w.host.Servers() {
 			if s.Name == l.Name {

@@ -33,6 +33,7 @@ const (
 var (
 	ErrNoSession = errors.New("there is no such session; \"last\" and \"current\" are understood, and dates such as 2026-03-01")
 	ErrNoEarlier = errors.New("there is no earlier session")
+	errNoneRuns  = errors.New("no session is running")
 )
 
 // Find resolves what models and people call a session: its id, "current", "last",
@@ -55,7 +56,7 @@ func Find(ctx context.Context, store memory.Store, who mcp.Caller, name string) 
 	case "last":
 		return memory.Session{}, ErrNoEarlier
 	case "current":
-		return memory.Session{}, errors.New("no session is running")
+		return memory.Session{}, errNoneRuns
 	}
 	return memory.Session{}, ErrNoSession
 }

@@ -71,7 +71,9 @@ func (b book) recap(ctx context.Context, who mcp.Caller, args json.RawMessage) (
 	}
 	s, lines, err := heard(ctx, b.store, who, name)
 	if in.Session == "" && errors.Is(err, ErrNoEarlier) { // the first evening: what happened so far
-		s, lines, err = heard(ctx, b.store, who, "current")
+		if s, lines, err = heard(ctx, b.store, who, "current"); errors.Is(err, errNoneRuns) {
+			err = errors.New("nothing has been played yet")
+		}
 	}
 	if err != nil {
 		return "", fmt.Errorf("recap: %w", err)
