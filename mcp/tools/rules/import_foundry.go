@@ -6,9 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
-	"golang.org/x/net/html"
+	"github.com/glyphoxa/glyphoxa/markup"
 )
 
 // A journal is an exported JournalEntry. Its ownership says who may read it:
@@ -62,10 +61,7 @@ func (in *importing) foundry(_ string, b []byte) error {
 			like := Entry{Kind: "rule", DM: level < observer, Source: j.Name, License: j.Flags.License}
 			open, secret := p.Text.Markdown, ""
 			if open == "" {
-				var err error
-				if open, secret, err = readable(p.Text.Content); err != nil {
-					return fmt.Errorf("page %q: %w", p.Name, err)
-				}
+				open, secret = markup.HTML(p.Text.Content)
 			}
 			name := cmp.Or(p.Name, j.Name)
 			if err := in.sections(name, open, like); err != nil {
@@ -78,68 +74,4 @@ func (in *importing) foundry(_ string, b []byte) error {
 		}
 	}
 	return nil
-}
-
-// readable turns a page's HTML into text with Markdown headings, the secret
-// blocks apart. It walks tokens and keeps no tree, so depth costs nothing.
-func readable(source string) (open, secret string, err error) {
-	var out, hidden strings.Builder
-	to := &out
-	inSecret := 0 // sections open inside the secret one, itself included
-	skip := ""    // the element whose content is no text
-	z := html.NewTokenizer(strings.NewReader(source))
-	for {
-		switch kind := z.Next(); kind {
-		case html.ErrorToken:
-			return out.String(), hidden.String(), nil
-		case html.TextToken:
-			if skip == "" {
-				to.WriteString(strings.Join(strings.Fields(" "+string(z.Text())+" "), " "))
-				to.WriteByte(' ')
-			}
-		case html.StartTagToken, html.SelfClosingTagToken, html.EndTagToken:
-			name, attrs := z.TagName()
-			tag, end := string(name), kind == html.EndTagToken
-			switch tag {
-			case "script", "style":
-				if skip = tag; end {
-					skip = ""
-				}
-			case "section":
-				switch {
-				case end && inSecret > 0:
-					if inSecret--; inSecret == 0 {
-						to = &out
-					}
-				case !end && (inSecret > 0 || attrs && isSecret(z)):
-					inSecret++
-					to = &hidden
-				}
-				to.WriteByte('\n')
-			case "h1", "h2", "h3", "h4", "h5", "h6":
-				to.WriteByte('\n')
-				if !end {
-					to.WriteString(strings.Repeat("#", int(tag[1]-'0')) + " ")
-				}
-			case "p", "div", "br", "li", "tr", "table", "ul", "ol", "blockquote":
-				to.WriteByte('\n')
-				if tag == "li" && !end {
-					to.WriteString("- ")
-				}
-			}
-		}
-	}
-}
-
-// isSecret reads the attributes of the tag just seen.
-func isSecret(z *html.Tokenizer) bool {
-	for {
-		key, value, more := z.TagAttr()
-		if string(key) == "class" && strings.Contains(" "+string(value)+" ", " secret ") {
-			return true
-		}
-		if !more {
-			return false
-		}
-	}
 }
