@@ -327,6 +327,10 @@ func (c *Cast) group(l *line, fs *founds, k int) group {
 
 // calledAll finds lines to everybody in the room.
 func (c *Cast) calledAll(l *line, fs *founds, d *Decision, u Utterance) bool {
+	if c.present > 0 && l.asksRound() && d.OutOfCharacter < 0.3 && fs.n == 0 && !u.DM {
+		d.Everyone, d.To, d.Score, d.why = true, c.all, 0.7, whyEveryone
+		return true
+	}
 	if c.present == 0 || !l.has.has(everyone) || l.has.any(set(party, dmask, action)) || d.OutOfCharacter >= 0.3 {
 		return false
 	}
@@ -355,6 +359,21 @@ func (c *Cast) calledAll(l *line, fs *founds, d *Decision, u Utterance) bool {
 		}
 		d.Everyone, d.To, d.Score, d.why = true, c.all, p.score, whyEveryone
 		return true
+	}
+	return false
+}
+
+// asksRound reports whether the line asks the people of the place, not those of
+// the table: "does anyone here know the way to the crypt?"
+func (l *line) asksRound() bool {
+	for i := range l.n - 1 {
+		if !anybody(l, i) {
+			continue
+		}
+		switch string(l.full(i + 1)) {
+		case "here", "hier", "aqui":
+			return (l.is(i-1, aux) || l.is(i+2, aux) || l.isAny(i+2, set(verb, clause))) && i+2 < l.n && !l.isAny(i+2, set(me, we))
+		}
 	}
 	return false
 }

@@ -150,7 +150,22 @@ func (l *line) inverted(s *sentence, fs *founds, i int) bool {
 	if l.is(i, order) { // don't, have, can you
 		return !l.isAny(j, set(will, does))
 	}
+	if l.isAny(j, set(does, polite)) || l.tagged(s) || string(l.full(j)) == "definitely" {
+		return false // "Bartok is definitely human, yeah?"
+	}
 	return s.question && l.is(i, be)
+}
+
+// tagged reports whether the question is a statement with "right?" after it.
+func (l *line) tagged(s *sentence) bool {
+	if !s.question || s.hi-s.lo < 3 || l.words[s.hi-2].stop != ',' {
+		return false
+	}
+	switch string(l.full(s.hi - 1)) {
+	case "yeah", "right", "no", "yes", "eh", "huh", "innit", "or", "correct", "oder", "ne", "nicht", "verdad":
+		return true
+	}
+	return false
 }
 
 // quality reports whether the word says how something is.
@@ -204,6 +219,9 @@ func (l *line) toYou(s *sentence, fs *founds, hi int) bool {
 	if l.predicate(s, hi) && !l.inverted(s, fs, hi) {
 		return false
 	}
+	if l.apposed(s, hi) {
+		return false
+	}
 	if l.isAny(hi, set(det)) && !s.question {
 		// "Bartok, the keeper, waves": a second comma and no you.
 		for i := hi; i < s.hi-1; i++ {
@@ -217,4 +235,18 @@ func (l *line) toYou(s *sentence, fs *founds, hi int) bool {
 		return false
 	}
 	return true
+}
+
+// apposed reports whether the words from hi to the next pause only say who the
+// name before them is: "Bartok, the barkeep, sold us bad ale".
+func (l *line) apposed(s *sentence, hi int) bool {
+	if !l.is(hi, det) {
+		return false
+	}
+	for i := hi; i < s.hi-1 && i < hi+6; i++ {
+		if l.words[i].stop == ',' {
+			return !l.hasIn(hi, i+1, set(be, aux, you)) && !l.is(i+2, you) && !l.isSubject(i+2) && (l.predicate(s, i+1) && !l.isAny(i+1, set(you, order)) || l.is(i+1, does))
+		}
+	}
+	return false
 }

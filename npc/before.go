@@ -48,6 +48,9 @@ func (l *line) left(s *sentence, fs *founds, lo int, title bool) left {
 			return atStart
 		}
 	}
+	if w.base != w.hi && l.isAny(s.first, set(ask)) && w.stop == 0 && !s.you {
+		return asObject // "which one's Bartok?"
+	}
 	if w.stop == ',' || l.words[min(k+1, l.n-1)].quote {
 		return afterPause
 	}

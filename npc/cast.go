@@ -204,6 +204,7 @@ func (c *Cast) article(w string) bool {
 
 // title takes in a title, role or species and the other words there are for it.
 func (c *Cast) title(i int16, title string, synonyms bool) {
+	title, _, _ = strings.Cut(title, ",") // "wine merchant, passing through"
 	words := cut(title)
 	for len(words) > 1 && c.lang.joins[words[0]] {
 		words = words[1:]
@@ -319,14 +320,16 @@ func (c *Cast) listen() {
 				parts = append(parts, []byte(w))
 				letters += len(w)
 			}
-			if letters < 3 || f.common && letters < 6 {
-				continue // too short, or too ordinary a word, to guess at
+			if letters < 3 {
+				continue // too short to guess at
 			}
 			h := heardForm{form: f}
 			h.sound(parts...)
 			switch {
 			case h.n < 2:
 				continue
+			case f.common && letters < 6:
+				h.least = 0.92 // an ordinary word; misheard looks at its place too
 			case h.weight < 30:
 				h.least = 0.92
 			case h.weight < 40:

@@ -38,7 +38,7 @@ func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32
 		s.question && (string(l.full(s.hi-1)) == "again" || l.is(s.first, we) && !all.you && !deals) {
 		return no(whyParty)
 	}
-	if l.has.any(set(react)) && !all.you {
+	if l.exclaims() && !all.you {
 		return no(whyParty)
 	}
 	if ooc >= 0.5 {
@@ -83,6 +83,7 @@ func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32
 		// "where did he go" asks after somebody else, and so does "he died in the
 		// war"; "what is he hiding" is about the NPC.
 		switch {
+		case l.isAny(s.first, set(me, we)) && l.tellsOfSelf(s.first): // "we buried him"
 		case l.tellsOfOther(s.first), s.orders && l.givesBack(s.first):
 		case s.asks && (placeAsks(l, s.first) || pastAsks(l, s.first) || happened(l, s.first)):
 		case l.isAny(s.first, set(third)):
@@ -173,16 +174,16 @@ func (l *line) mood(s, all *sentence, deals bool) float32 {
 		return 0.37
 	case s.question:
 		return 0.37 // "the old mill?", "two gold?"
-	case l.has.has(musing):
+	case l.is(first, musing):
 		return 0
 	case l.tellsOfOther(first):
 		return 0.36 // "he died two winters ago"
-	case all.third:
-		return 0
 	case all.mine && l.isAny(first, set(me, we)):
 		if l.n >= 3 && l.tellsOfSelf(first) {
 			return 0.36 // "my father died in that war"
 		}
+		return 0
+	case all.third:
 		return 0
 	case l.hedged(s):
 		return 0.1 // "probably a trap"
@@ -259,8 +260,42 @@ func (l *line) asksMaster() bool {
 		for l.is(i, dmask) {
 			i++
 		}
-		if !(l.is(lo, deal) && l.is(i-1, deal) && l.is(i, deal)) {
+		if !(l.is(lo, deal) && l.is(i-1, deal) && l.is(i, deal)) && !l.asksPast(lo) {
 			return true
+		}
+	}
+	return false
+}
+
+// exclaims reports whether the line comments on what just happened. Bargaining
+// that begins alike is none: "what if we paid double".
+func (l *line) exclaims() bool {
+	for i := 0; i < l.n; {
+		if !l.is(i, react) {
+			i++
+			continue
+		}
+		lo := i
+		for l.is(i, react) {
+			i++
+		}
+		if !(l.is(lo, deal) && l.is(i, deal)) {
+			return true
+		}
+	}
+	return false
+}
+
+// asksPast reports whether the question at i is about what was: "how many of them
+// were there". The game master is asked what is.
+func (l *line) asksPast(i int) bool {
+	if !l.is(i, ask) {
+		return false
+	}
+	for k := i + 1; k < l.n && !l.words[k-1].end(); k++ {
+		switch string(l.full(k)) {
+		case "were", "was", "did", "had", "waren", "war", "hatte", "hatten", "eran", "habia", "hubo", "estaban":
+			return !l.isAny(k+1, set(me, we)) && l.words[k-1].stop == 0
 		}
 	}
 	return false
@@ -299,7 +334,7 @@ func pastAsks(l *line, i int) bool {
 		return false
 	}
 	switch string(l.full(i)) {
-	case "did", "was", "had", "were":
+	case "did", "was", "had", "were", "would", "will":
 		return l.is(i+1, third) && string(l.full(min(i+2, l.n-1))) != "just"
 	}
 	return false
@@ -362,6 +397,7 @@ var pastVerbs = map[string]bool{
 	"got": true, "had": true, "left": true, "made": true, "paid": true, "said": true, "told": true, "sold": true, "stole": true, "swore": true, "knew": true, "grew": true, "won": true,
 	"wrote": true, "read": true, "gave": true, "bought": true, "spoke": true, "ran": true, "broke": true, "kept": true, "held": true, "slept": true, "sent": true, "never": true, "only": true, "barely": true,
 	"owe": true, "live": true, "come": true, "work": true, "serve": true, "mean": true, "speak": true, "represent": true, "belong": true, "seek": true, "accept": true, "refuse": true, "agree": true, "disagree": true,
+	"want": true, "need": true, "know": true, "believe": true, "doubt": true, "insist": true, "demand": true, "trust": true, "fear": true, "understand": true, "remember": true, "care": true, "prefer": true, "expect": true, "did": true, "could": true, "forgive": true, "deserve": true, "regret": true,
 }
 
 // placeAsks reports whether the question word at i asks where, when or who.

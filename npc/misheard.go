@@ -19,6 +19,9 @@ func (c *Cast) misheard(l *line, fs *founds, u Utterance) (best call, who found,
 		with := *fs
 		with.add(f)
 		p := c.place(l, &with, lo, hi, u)
+		if f.form.common && len(f.form.words) == 1 && p.score < 0.85 {
+			return // an ordinary word is a name only where a name must stand
+		}
 		// What sounds less alike needs a clearer place.
 		p.score -= (1 - f.alike) * 0.5
 		if p.score > best.score && p.score >= sure || ok && p.score >= sure && f.alike > who.alike+0.08 && p.score > best.score-0.1 {

@@ -51,6 +51,9 @@ func (c *Cast) narration(l *line, fs *founds, s *sentence, lo, hi int) call {
 		if fs.at(i) != nil {
 			break
 		}
+		if goes(l, i) && l.is(i-1, conj) && l.isAny(i+1, set(opener, ask, you, greeting)) {
+			return call{score: 0.8, why: whyNarrated} // "and go, so what's in the basement"
+		}
 		if l.isAny(i, set(asking, says)) && (l.isAny(i-1, set(conj, will)) || i > 0 && l.words[i-1].stop == ',' || l.is(i-2, conj)) {
 			return call{score: 0.8, why: whyNarrated}
 		}
@@ -194,6 +197,15 @@ func later(l *line, s *sentence, hi int) bool {
 		case "later", "tomorrow", "afterwards", "eventually", "sometime", "spater", "morgen", "nachher", "luego", "despues", "manana":
 			return i+1 >= s.hi || l.words[i].stop != 0 || i == hi
 		}
+	}
+	return false
+}
+
+// goes reports whether the word is what young people say for "says".
+func goes(l *line, i int) bool {
+	switch string(l.full(i)) {
+	case "go", "goes", "like":
+		return true
 	}
 	return false
 }

@@ -73,6 +73,9 @@ func (l *line) outOfCharacter() float32 {
 // "plus" or "total".
 func (l *line) onlyNumbers() bool {
 	any := false
+	if l.has.any(set(polite, thanks)) {
+		return false // "two, please"
+	}
 	for i := range l.n {
 		if l.words[i].number {
 			any = true

@@ -140,7 +140,9 @@ func (c *Cast) place(l *line, fs *founds, lo, hi int, u Utterance) call {
 			}
 		case paused:
 			to(0.95, whyCalled)
-			if !l.toYou(&s, fs, hi) {
+			if l.apposed(&s, hi) {
+				to(0.2, whyAside)
+			} else if !l.toYou(&s, fs, hi) {
 				to(0.45, whyAside)
 				if s.asks || s.you && !u.DM || l.speech(&s, fs, hi) {
 					to(0.85, whyCalled)
