@@ -364,7 +364,7 @@ func (c *Cast) soundsHuman(s *sounding) bool {
 					parts = append(parts, []byte(w))
 				}
 				o.sound(parts...)
-				if o.alike(s) > 0.75 {
+				if o.alike(s, 0.7) > 0.75 {
 					return true
 				}
 			}

@@ -164,14 +164,13 @@ func (c *Cast) guess(l *line, lo, hi int) (f found, ok bool) {
 	best := float32(0)
 	for k := range c.heard {
 		h := &c.heard[k]
-		a := s.alike(&h.sounding)
 		least := h.least
 		if known && hi-lo == 1 {
 			least = max(least, 0.93) // a word of its own that says something else
 		} else if holds > 0 {
 			least = max(least, 0.8)
 		}
-		if a >= least && a > best {
+		if a := s.alike(&h.sounding, least); a >= least && a > best {
 			best = a
 			end := hi - 1
 			f = found{lo: lo, hi: hi, form: h.form, who: int(h.form.who[0]), alike: a, poss: l.words[end].base != l.words[end].hi}

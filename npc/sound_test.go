@@ -6,7 +6,7 @@ func alikeness(a, b string) float32 {
 	var x, y sounding
 	x.sound([]byte(a))
 	y.sound([]byte(b))
-	return x.alike(&y)
+	return x.alike(&y, 0.5)
 }
 
 func TestMisheardNamesSoundLikeTheName(t *testing.T) {
