@@ -34,6 +34,9 @@ type HostOptions struct {
 	// Dir keeps what must outlive the program: approved definitions, measurements
 	// and the servers' own directories. "" keeps nothing.
 	Dir string
+	// Pins is the file of approved definitions, for hosts that share one. "" is in
+	// Dir.
+	Pins string
 	// Version is the program's, told to servers.
 	Version string
 }
@@ -95,14 +98,19 @@ func NewHost(o HostOptions) (*Host, error) {
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
-	pins := ""
+	pins := o.Pins
 	if h.dir != "" {
 		if err := os.MkdirAll(h.dir, 0o700); err != nil {
 			return nil, err
 		}
-		pins = PinsFile(h.dir)
+		pins = cmp.Or(pins, PinsFile(h.dir))
 		if err := h.loadMeters(); err != nil {
 			h.log.Warn("earlier measurements of tools cannot be read", "err", err)
+		}
+	}
+	if pins != "" {
+		if err := os.MkdirAll(filepath.Dir(pins), 0o700); err != nil {
+			return nil, err
 		}
 	}
 	if h.pins, err = trust.Open(pins); err != nil {

@@ -87,7 +87,7 @@ func (p *playFlags) run(ctx context.Context, io stdio) error {
 	if p.verbose {
 		log = slog.New(slog.NewTextHandler(io.err, nil))
 	}
-	o := setting{cfg: cfg, log: log, offline: p.offline, silent: p.silent, unpaced: len(p.in) > 0}
+	o := setting{cfg: cfg, log: log, path: p.config, offline: p.offline, silent: p.silent, unpaced: len(p.in) > 0}
 	s, err := set(ctx, o)
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func (p *playFlags) application(cfg config, dir string, log *slog.Logger, desk *
 			cfg := cfg
 			cfg.Data = filepath.Join(dir, "servers", guild)
 			s, err := set(ctx, setting{
-				cfg: cfg, log: log, offline: p.offline, forgetful: cfg.Discord.Consent == string(discord.Live),
+				cfg: cfg, log: log, path: p.config, shared: dir, offline: p.offline, forgetful: cfg.Discord.Consent == string(discord.Live),
 			})
 			if err != nil {
 				return nil, nil, err

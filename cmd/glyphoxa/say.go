@@ -47,7 +47,7 @@ func (p *playFlags) say(ctx context.Context, name, text string, io stdio) error 
 	if err != nil {
 		return err
 	}
-	s, err := set(ctx, setting{cfg: cfg, log: slog.New(slog.DiscardHandler), offline: p.offline, silent: p.out == "", unpaced: true})
+	s, err := set(ctx, setting{cfg: cfg, log: slog.New(slog.DiscardHandler), path: p.config, offline: p.offline, silent: p.out == "", unpaced: true})
 	if err != nil {
 		return err
 	}

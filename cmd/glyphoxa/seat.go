@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,8 +27,14 @@ import (
 
 // setting is how a table is to be set.
 type setting struct {
-	cfg     config
-	log     *slog.Logger
+	cfg config
+	log *slog.Logger
+	// path is the configuration's file, whose tool servers the table follows.
+	path string
+	// shared is the folder with the registry of tool servers and with what was
+	// agreed to of them; "" is the table's own.
+	shared string
+
 	offline bool // use no server, even if there is one
 	silent  bool // write answers without speaking them
 	unpaced bool // sound goes to a file
@@ -48,8 +55,9 @@ type seat struct {
 	campaign string
 	cfg      config
 	log      *slog.Logger
+	roster   *roster
 
-	unwatch context.CancelFunc // nil for a campaign that cannot change
+	unwatch context.CancelFunc // nil before there is anything to follow
 	tasks   sync.WaitGroup
 }
 
@@ -89,8 +97,13 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 	if s.host, err = openTools(c, s.store, o, dir, s.dice.Roller, s.audit.Append); err != nil {
 		return s, err
 	}
-	servers, err := toolServers(ctx, o.cfg, dir)
+	var left error // what is told when there is somebody to tell
+	if s.roster, left = openRoster(ctx, o.cfg, o.path, cmp.Or(o.shared, dir)); left != nil {
+		o.log.Warn("some tool servers are left out", "err", left)
+	}
+	servers, err := s.roster.servers(ctx)
 	if err != nil {
+		left = errors.Join(left, err)
 		o.log.Warn("some tool servers are left out", "err", err)
 	}
 	if err := s.host.Connect(ctx, servers); err != nil {
@@ -127,7 +140,12 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 	}
 	table.Store(s.table)
 	s.table.Tell(bot.Alert{Text: "The dice are sealed: " + s.dice.Commitment() + ". Their seed is shown at the end, and anybody can roll the evening again."})
+	if left != nil {
+		s.table.Tell(bot.Alert{Text: "Some tool servers are left out: " + left.Error(), Bad: true})
+	}
+	ctx, s.unwatch = context.WithCancel(context.WithoutCancel(ctx))
 	s.watch(ctx)
+	s.tasks.Go(func() { s.followRoster(ctx) })
 	return s, nil
 }
 
@@ -137,7 +155,6 @@ func (s *seat) watch(ctx context.Context) {
 	if !isFolder(s.cfg.Campaign) {
 		return
 	}
-	ctx, s.unwatch = context.WithCancel(context.WithoutCancel(ctx))
 	s.tasks.Go(func() {
 		first := true
 		for c, err := range campaigns.Watch(ctx, s.cfg.Campaign, campaignOptions(s.cfg)) {
@@ -165,6 +182,9 @@ func (s *seat) close(ctx context.Context) error {
 	}
 	if s.host != nil {
 		errs = append(errs, s.host.Close())
+	}
+	if s.roster != nil {
+		errs = append(errs, s.roster.close())
 	}
 	if s.audit != nil {
 		errs = append(errs, s.audit.Err(), s.audit.Close())

@@ -64,7 +64,10 @@ func openTools(c *campaigns.Campaign, store memory.Store, o setting, dir string,
 	if err != nil {
 		return nil, err
 	}
-	host, err := mcp.NewHost(mcp.HostOptions{Log: o.log, Limits: limits, Dir: filepath.Join(dir, toolsDir), OnCall: told, LazyAbove: o.cfg.MCP.FindAbove, Constraints: constraintsOf(o.cfg.MCP)})
+	host, err := mcp.NewHost(mcp.HostOptions{
+		Log: o.log, Limits: limits, OnCall: told, LazyAbove: o.cfg.MCP.FindAbove, Constraints: constraintsOf(o.cfg.MCP),
+		Dir: filepath.Join(dir, toolsDir), Pins: mcp.PinsFile(filepath.Join(cmp.Or(o.shared, dir), toolsDir)),
+	})
 	if err != nil {
 		return nil, err
 	}
