@@ -10,7 +10,6 @@ import (
 
 	"github.com/glyphoxa/glyphoxa/campaigns"
 	"github.com/glyphoxa/glyphoxa/engine"
-	"github.com/glyphoxa/glyphoxa/mcp"
 	"github.com/glyphoxa/glyphoxa/memory"
 )
 
@@ -154,8 +153,7 @@ func (t *Table) XCard(ctx context.Context, who Person, on bool) error {
 			t.playX()
 			return nil
 		}
-		t.stopped = ""
-		t.recast()
+		t.goOn()
 		return nil
 	})
 }
@@ -172,6 +170,13 @@ func (t *Table) halt(why string) {
 	t.recast()
 }
 
+// goOn ends whatever keeps the NPCs silent.
+func (t *Table) goOn() {
+	t.stopped = ""
+	t.paused.Store(false)
+	t.recast()
+}
+
 // noSuchNPC says who there is instead.
 func (t *Table) noSuchNPC(id string) error {
 	var names []string
@@ -179,15 +184,6 @@ func (t *Table) noSuchNPC(id string) error {
 		names = append(names, c.Name)
 	}
 	return fmt.Errorf("the campaign has no NPC %q; it has %s", id, strings.Join(names, ", "))
-}
-
-// SetTier has every answer use at most tier, until nil lets it be chosen for each
-// line again. It stays under each NPC's ceiling.
-func (t *Table) SetTier(ctx context.Context, who Person, tier *mcp.Tier) error {
-	if err := dm(who); err != nil {
-		return err
-	}
-	return t.do(ctx, func() error { t.override = tier; return nil })
 }
 
 // Tell shows the DM an alert, once.

@@ -57,7 +57,7 @@ func (t *Table) begin(a ask, c npc.Character) {
 	tier := t.tier(a, c)
 	belt := t.o.Tools.Belt(mcp.Grant{
 		Caller: mcp.Caller{Campaign: t.campaign.ID, Session: t.session, NPC: c.ID, Speaker: a.line.Speaker.ID, Turn: t.turnID},
-		Allow:  c.Tools, Tier: tier.Tier, Utterance: a.line.Text, Writes: t.o.Writes,
+		Allow:  t.granted(c), Tier: tier.Tier, Utterance: a.line.Text, Writes: t.o.Writes,
 	})
 	r := &running{
 		ask: a, npc: c.ID, line: t.newLineID(time.Now()), cancel: cancel, done: make(chan struct{}),
@@ -65,7 +65,7 @@ func (t *Table) begin(a ask, c npc.Character) {
 	}
 	t.running = r
 	card := t.card(c.ID)
-	card.Tier, card.Why, card.Tools, card.Hidden = tier.Tier, tier.Reason(), names(belt.Tools()), hidden(belt.Hidden())
+	card.Tier, card.Why, card.Tools, card.Hidden = tier.Tier, tier.Reason(), names(belt.Tools()), append(hidden(belt.Hidden()), t.offFor(c)...)
 	t.setState(card, Thinking)
 	t.showTurn(r)
 
@@ -109,7 +109,7 @@ func (t *Table) begin(a ask, c npc.Character) {
 
 // tier decides how long this turn may wait for its tools.
 func (t *Table) tier(a ask, c npc.Character) npc.Choice {
-	m := npc.Moment{FirstTurn: !t.met[c.ID], Waiting: len(t.waiting) + 1, Override: t.override, Ceiling: c.Tier}
+	m := npc.Moment{FirstTurn: !t.met[c.ID], Waiting: len(t.waiting) + 1, Override: t.override.now(a.heard), Lifted: t.lifted[c.ID].now(a.heard), Ceiling: c.Tier}
 	if t.takeTime {
 		a.decision.TakeTime, t.takeTime = true, false
 	}

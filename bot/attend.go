@@ -25,7 +25,8 @@ var ErrAttending = errors.New("the table is in a voice call already: stop that s
 
 // Attend lets the table hear and speak in a voice call until ctx or the call
 // ends. person says who a user is; for users who have not agreed to be heard it
-// returns false, and their sound is dropped before anything looks at it.
+// returns false, and their sound is dropped before anything looks at it. So is
+// everybody's while the table is paused.
 func (t *Table) Attend(ctx context.Context, call *voice.Conn, person func(user uint64) (Person, bool)) error {
 	if err := t.do(ctx, func() error {
 		if t.call != nil {
@@ -41,7 +42,7 @@ func (t *Table) Attend(ctx context.Context, call *voice.Conn, person func(user u
 	mics := map[uint64]chan []int16{}
 	for f := range call.Hear(ctx) {
 		who, agreed := person(f.User)
-		if !agreed || t.o.Ear == nil {
+		if !agreed || t.o.Ear == nil || t.paused.Load() {
 			continue
 		}
 		mic := mics[f.User]

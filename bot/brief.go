@@ -52,13 +52,18 @@ func (t *Table) situation(c npc.Character, a ask, tools bool) npc.Situation {
 		}
 	}
 	now.Feeling = t.feelingsOf(c).Toward(a.line.Speaker.ID, a.line.Speaker.Name, time.Now())
+	now.Whisper = t.whispered(c.ID)
 	if a.prompt != "" {
-		now.Whisper = a.prompt
+		now.Talk = append(now.Talk, npc.Said{Who: gameMaster, Text: a.prompt})
 		return now
 	}
 	now.Talk = append(now.Talk, npc.Said{Who: a.line.Speaker.Name, Text: a.line.Text})
 	return now
 }
+
+// gameMaster is by what name the DM's directions reach a model: whoever they are
+// at the table, in the scene they are nobody.
+const gameMaster = "Game master (only you hear this)"
 
 // reminded is what a line brings back to an NPC: what was said before and what it
 // knows of what is named. It is read outside of the loop, because memory may be

@@ -51,6 +51,8 @@ type Person struct {
 	// NPC and DM are the two special kinds of person.
 	NPC bool `json:"npc,omitempty"`
 	DM  bool `json:"dm,omitempty"`
+	// Recorded is somebody who agreed that the sound of their voice is kept.
+	Recorded bool `json:"-"`
 }
 
 // A State is what an NPC is doing.
@@ -79,6 +81,8 @@ type NPC struct {
 	Tools   []string `json:"tools,omitempty"`
 	Hidden  []Hidden `json:"hidden,omitempty"`
 	Mood    string   `json:"mood,omitempty"`
+	// Lifted is what the DM set for this NPC; snapshots have it, or nil.
+	Lifted *Granted `json:"lifted,omitempty"`
 }
 
 // Hidden is a tool that is not on the belt, and the reason.

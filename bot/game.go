@@ -8,7 +8,6 @@ import (
 
 	"github.com/glyphoxa/glyphoxa/campaigns"
 	"github.com/glyphoxa/glyphoxa/engine"
-	"github.com/glyphoxa/glyphoxa/mcp"
 	"github.com/glyphoxa/glyphoxa/memory"
 	"github.com/glyphoxa/glyphoxa/npc"
 	"github.com/glyphoxa/glyphoxa/voice"
@@ -28,12 +27,13 @@ const (
 
 // game is the state of the table; only the loop touches it.
 type game struct {
-	// campaign is the one in play; it is replaced as a whole.
-	campaign *campaigns.Campaign
-	session  string
-	scene    Scene
-	cast     *npc.Cast
-	brains   map[string]engine.Model
+	// campaign is the one in play, with what was added at the table; own is the
+	// same without that. Both are replaced as a whole.
+	campaign, own *campaigns.Campaign
+	session       string
+	scene         Scene
+	cast          *npc.Cast
+	brains        map[string]engine.Model
 	// performers are the NPCs that hear and speak by themselves, from their first
 	// turn on; nil values are those that do not.
 	performers map[string]Performer
@@ -41,9 +41,15 @@ type game struct {
 	cards      []NPC // in the campaign's order
 	muted      map[string]bool
 	stopped    string // why all NPCs are silent; "" if they are not
-	override   *mcp.Tier
-	lines      []memory.Line // the last ones, for pages and briefs
-	shown      []Line        // the same as pages see them
+	override   *grant
+	lifted     map[string]*grant // of single NPCs
+	barred     []string          // tools that the DM switched off
+	whispers   map[string][]string
+	taught     []lesson
+	added      []memory.Entity // by the DM, beside the campaign's
+	started    time.Time       // of the session
+	lines      []memory.Line   // the last ones, for pages and briefs
+	shown      []Line          // the same as pages see them
 	turns      []Turn
 	tools      []Tool
 	alerts     []Alert
@@ -84,6 +90,13 @@ func (t *Table) set(ctx context.Context) error {
 	c := t.o.Campaign
 	t.campaign = c
 	t.muted, t.met, t.exchanges = map[string]bool{}, map[string]bool{}, map[string]exchange{}
+	added, err := readAdditions(t.o.Additions)
+	if err != nil {
+		return err
+	}
+	t.added = added
+	c = t.peopled(c)
+	t.campaign = c
 	if err := t.o.Memory.PutWorld(ctx, c.ID, c.Entities); err != nil {
 		return fmt.Errorf("store the campaign's world: %w", err)
 	}
@@ -121,7 +134,7 @@ func (t *Table) openSession(ctx context.Context) error {
 	if err := t.o.Memory.StartSession(ctx, s); err != nil {
 		return fmt.Errorf("begin the session: %w", err)
 	}
-	t.session = s.ID
+	t.session, t.started = s.ID, s.Started
 	lines, err := t.o.Memory.Recent(ctx, memory.Viewer{Campaign: c.ID}, memory.Window{Limit: tail})
 	if err != nil {
 		return fmt.Errorf("read what was said last: %w", err)
@@ -246,7 +259,11 @@ func (t *Table) snapshot() Snapshot {
 		NPCs: slices.Clone(t.cards), Lines: slices.Clone(t.shown), Turns: slices.Clone(t.turns),
 		Tools: slices.Clone(t.tools), Alerts: slices.Clone(t.alerts),
 		Brain: t.o.About.Brain, Ear: t.o.About.Ear, Mouth: t.o.About.Mouth,
-		Stopped: t.stopped != "", Why: t.stopped,
+		Stopped: t.stopped != "", Why: t.stopped, Paused: t.paused.Load(), Session: t.session, Started: t.started,
+		Tier: t.override.shown(time.Now()), Barred: slices.Clone(t.barred),
+	}
+	for i := range s.NPCs {
+		s.NPCs[i].Lifted = t.lifted[s.NPCs[i].ID].shown(time.Now())
 	}
 	for _, sc := range t.campaign.Scenes {
 		s.Scenes = append(s.Scenes, Scene{ID: sc.ID, Name: sc.Name, Text: sc.Text, Mood: sc.Mood, Present: sc.Present})

@@ -32,7 +32,7 @@ func (t *Table) Listen(ctx context.Context, who Person, frames iter.Seq[[]int16]
 	prefix := fmt.Sprintf("%013x-%s-", time.Now().UnixMicro(), who.ID)
 	begun := 0
 	ear := engine.NewEar(t.o.Ear, prefix, engine.EarOptions{
-		Hearing: hints, Keep: t.o.Performer != nil,
+		Hearing: hints, Keep: t.o.Performer != nil || t.o.Recordings != nil && who.Recorded,
 		Began:   func(string) { begun++; t.post(func() { t.hearing++ }) },
 		Talking: func() { t.post(func() { t.interrupt(who) }) },
 		Interim: func(id, text string) { t.post(func() { t.interim(who, id, text) }) },
@@ -65,6 +65,9 @@ func (t *Table) heard(who Person, u engine.Utterance, err error) {
 		return
 	}
 	raw := cutText(clean(u.Text))
+	if t.paused.Load() {
+		raw = "" // it was said before the pause, and is not to be heard any more
+	}
 	if raw == "" { // a cough: take back what was shown of it
 		t.events.add(Event{Line: &Line{ID: u.ID, Speaker: who, Final: true}})
 		return
@@ -73,6 +76,7 @@ func (t *Table) heard(who Person, u engine.Utterance, err error) {
 	if text, fixes := t.glossary.Correct(raw); len(fixes) > 0 {
 		s.text, s.raw = text, raw
 	}
+	t.record(who, u)
 	if err := t.hear(who, s); err != nil {
 		t.alert(Alert{Text: err.Error()})
 	}

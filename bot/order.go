@@ -24,8 +24,7 @@ func (t *Table) order(c npc.Command) error {
 	case npc.Stop:
 		t.halt("The DM stopped the NPCs: they are silent until the DM goes on.")
 	case npc.Continue:
-		t.stopped = ""
-		t.recast()
+		t.goOn()
 	case npc.Say:
 		for _, id := range targets {
 			if err := t.direct(ask{npc: id, exact: c.Words, heard: time.Now()}); err != nil {
@@ -35,7 +34,7 @@ func (t *Table) order(c npc.Command) error {
 	case npc.TakeTime:
 		t.takeTime = true
 	case npc.SetTier:
-		t.override = &c.Tier
+		t.override = &grant{tier: c.Tier}
 		t.alert(Alert{Text: fmt.Sprintf("Every NPC answers at most in the %s tier until the DM says otherwise.", c.Tier)})
 	case npc.ReleaseTier:
 		t.override = nil

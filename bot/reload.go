@@ -30,6 +30,9 @@ func (t *Table) Reload(ctx context.Context, c *campaigns.Campaign) error {
 	if c.ID != t.o.Campaign.ID {
 		return fmt.Errorf("the folder now holds the campaign %q, and %q is in play: stop the table to change campaigns", c.ID, t.o.Campaign.ID)
 	}
+	if err := t.do(ctx, func() error { c = t.peopled(c); return nil }); err != nil {
+		return err
+	}
 	if err := t.o.Memory.PutWorld(ctx, c.ID, c.Entities); err != nil {
 		return fmt.Errorf("store the changed world: %w", err)
 	}
@@ -37,9 +40,8 @@ func (t *Table) Reload(ctx context.Context, c *campaigns.Campaign) error {
 	if err != nil {
 		return err
 	}
-	names := glossaryOf(c)
 	return t.do(ctx, func() error {
-		t.campaign, t.brains, t.glossary = c, brains, names
+		t.campaign, t.brains, t.glossary = c, brains, t.listenFor(c)
 		t.dismiss()
 		t.deal()
 		t.stay()

@@ -1,5 +1,7 @@
 package bot
 
+import "time"
+
 // A Snapshot is the whole table at one moment: what a page shows before the
 // first event reaches it.
 type Snapshot struct {
@@ -21,6 +23,15 @@ type Snapshot struct {
 	// Stopped is set while an X-card or a pause keeps all NPCs silent; Why says it.
 	Stopped bool   `json:"stopped,omitempty"`
 	Why     string `json:"why,omitempty"`
+	// Paused tables listen to nobody, besides.
+	Paused bool `json:"paused,omitempty"`
+	// Session is the running session's id.
+	Session string    `json:"session"`
+	Started time.Time `json:"started"`
+	// Tier is what the DM set for everybody, or nil; Barred are the tools that
+	// are switched off.
+	Tier   *Granted `json:"tier,omitempty"`
+	Barred []string `json:"barred,omitempty"`
 }
 
 // A Part is something the table runs on.

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/glyphoxa/glyphoxa/campaigns"
@@ -58,6 +59,14 @@ type Options struct {
 	Forgetful bool
 	// Unpaced sends sound as fast as it is made: into a file instead of a room.
 	Unpaced bool
+	// Additions is a file for what the DM adds to the campaign's world at the
+	// table; "" keeps it in this process only.
+	Additions string
+	// Recordings is where the sound of those is kept who agreed to that; nil keeps
+	// none.
+	Recordings *Recordings
+	// Feedback is a file for what people say about the bot; "" keeps none.
+	Feedback string
 	// Log receives what the DM would want to know tomorrow. Nil discards it.
 	Log *slog.Logger
 }
@@ -78,6 +87,12 @@ type Table struct {
 	tasks sync.WaitGroup
 	ctx   context.Context // ends when the table has closed
 	stop  context.CancelCauseFunc
+
+	// worldMu lets one change of the world at a time happen; it is held over the
+	// disk, and never taken by the loop.
+	worldMu sync.Mutex
+	// paused tables listen to nobody. The loop sets it; whoever has frames asks.
+	paused atomic.Bool
 
 	closeOnce sync.Once
 	closed    error // of the first Close

@@ -84,6 +84,9 @@ type setup struct {
 	tools   []mcp.Builtin
 	unpaced bool
 	forgets bool
+	// additions and feedback are files, recordings a folder; "" keeps none.
+	additions, feedback string
+	recordings          *Recordings
 }
 
 func (s setup) open(t *testing.T) (*Table, memory.Store) {
@@ -112,6 +115,7 @@ func (s setup) open(t *testing.T) (*Table, memory.Store) {
 	}
 	table, err := Open(t.Context(), Options{
 		Campaign: c, Memory: store, Tools: host, Synth: s.synth, Ear: s.ear, Unpaced: s.unpaced, Forgetful: s.forgets,
+		Additions: s.additions, Feedback: s.feedback, Recordings: s.recordings,
 		Brain: func(npc.Character, improviser.Persona) engine.Model { return s.brain },
 	})
 	if err != nil {

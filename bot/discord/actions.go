@@ -151,11 +151,11 @@ func setTier(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{text: fmt.Sprintf("From the next line on every answer has at most %v for its tools.", t.Budget())}, c.game.table.SetTier(ctx, c.who, &t)
+	return answer{text: fmt.Sprintf("From the next line on every answer has at most %v for its tools.", t.Budget())}, c.game.table.SetTier(ctx, c.who, "", t, 0)
 }
 
 func clearTier(ctx context.Context, c *call) (answer, error) {
-	return answer{text: "The tier is chosen for each line again."}, c.game.table.SetTier(ctx, c.who, nil)
+	return answer{text: "The tier is chosen for each line again."}, c.game.table.ClearTier(ctx, c.who, "")
 }
 
 func setScene(ctx context.Context, c *call) (answer, error) {
