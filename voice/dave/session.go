@@ -226,7 +226,7 @@ func (s *Session) receiveProposals(b []byte) ([]Message, error) {
 	if s.commit, err = g.Commit(s.config.Random); err != nil {
 		return nil, err
 	}
-	return []Message{{Op: OpCommitWelcome, Binary: slices.Concat(s.commit.Message, s.commit.Welcome)}}, nil
+	return []Message{s.commitMessage()}, nil
 }
 
 func (s *Session) propose(g *mls.Group, b []byte) error {
@@ -311,7 +311,7 @@ func (s *Session) adopt(id uint16, g *mls.Group, now time.Time) ([]Message, erro
 		// everywhere else.
 		bases[u] = g.Export("Discord Secure Frames v0", binary.LittleEndian.AppendUint64(nil, u), keySize)
 	}
-	s.prepare(transition{id: id, base: bases[s.config.User]})
+	s.prepare(transition{id: id, base: bases[s.config.User], due: now.Add(executeLimit)})
 	delete(bases, s.config.User)
 	s.opener.use(bases, now)
 	return s.ready(id), nil
@@ -340,6 +340,23 @@ func (s *Session) Deaf(now time.Time) ([]Message, error) {
 		return nil, nil
 	}
 	return s.recover(s.last, errors.New("frames do not open"), now)
+}
+
+// Unanswered is what we have sent and got no answer to: after a resumption it is
+// to be sent again, for the gateway repeats what we missed, and does not say what
+// it missed. It drops what it had.
+func (s *Session) Unanswered() (out []Message) {
+	if s.group == nil && s.own != nil {
+		out = append(out, Message{Op: OpKeyPackage, Binary: s.own.Package.Append(nil)})
+	}
+	if s.commit != nil {
+		out = append(out, s.commitMessage())
+	}
+	return out
+}
+
+func (s *Session) commitMessage() Message {
+	return Message{Op: OpCommitWelcome, Binary: slices.Concat(s.commit.Message, s.commit.Welcome)}
 }
 
 // Epoch is the epoch of the group, 0 without one.

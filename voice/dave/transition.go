@@ -1,14 +1,48 @@
 package dave
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
-// maxTransitions bounds how many may be prepared and not executed.
-const maxTransitions = 64
+const (
+	// maxTransitions bounds how many may be prepared and not executed.
+	maxTransitions = 64
+	// executeLimit is how long new keys wait for their execution. The gateway
+	// gives members 2 s to be ready; one that says nothing for longer has lost
+	// its word, and after retention nobody could open what the old key seals.
+	executeLimit = 4 * time.Second
+)
 
 // A transition is what to send with from its execution on.
 type transition struct {
 	id   uint16
-	base []byte // nil for unencrypted
+	base []byte    // nil for unencrypted
+	due  time.Time // when to execute it without being told; zero for never
+}
+
+// Overdue is when [Session.ExecuteOverdue] will have something to do, if the
+// gateway does not execute a transition before; zero if nothing waits.
+func (s *Session) Overdue() time.Time {
+	for _, t := range s.transitions {
+		if !t.due.IsZero() {
+			return t.due
+		}
+	}
+	return time.Time{}
+}
+
+// ExecuteOverdue sends with the keys of transitions that the gateway has
+// announced and never executed, and says whether there were any. A switch to an
+// unencrypted call is never made unasked.
+func (s *Session) ExecuteOverdue(now time.Time) bool {
+	found := false
+	for due := s.Overdue(); !due.IsZero() && !now.Before(due); due = s.Overdue() {
+		i := slices.IndexFunc(s.transitions, func(t transition) bool { return t.due.Equal(due) })
+		s.ExecuteTransition(s.transitions[i].id)
+		found = true
+	}
+	return found
 }
 
 // PrepareEpoch handles opcode 24. Epoch 1 means that the group starts anew, as
