@@ -110,7 +110,7 @@ type EncoderOptions struct {
 	// Complexity from 1 to 10; zero means 9.
 	Complexity int
 	// Loss is the share of packets, in percent, that forward error correction
-	// is to survive; zero means none.
+	// is to survive; zero means none. Up to 5 it takes a complexity of 7 or more.
 	Loss int
 }
 
