@@ -19,7 +19,7 @@ type holding struct {
 	*Conn
 	session *session
 	log     *slog.Logger
-	udp     *net.UDPConn
+	udp     net.Conn
 	line    *line
 	// lineTasks use udp, and end when it is closed.
 	lineTasks sync.WaitGroup
@@ -32,6 +32,7 @@ type holding struct {
 
 	ws       *websocket.Conn
 	beat     *time.Ticker
+	late     *time.Timer // for new keys nobody says when to use
 	beatSent time.Time
 	attempts int
 }
@@ -122,6 +123,9 @@ func (h *holding) step(ctx context.Context, ev any) error {
 		}
 	}
 	k := h.session.keys
+	if due := k.Overdue(); !due.IsZero() {
+		h.late.Reset(time.Until(due))
+	}
 	if epoch, settled := k.Epoch(), k.Settled(); epoch != h.Status().Epoch || settled != h.Status().Encrypted {
 		h.change(func(s *Status) { s.Epoch, s.PrivacyCode, s.Encrypted = epoch, k.PrivacyCode(), settled })
 		h.log.Debug("voice: keys changed", "epoch", epoch, "settled", settled)
@@ -163,7 +167,7 @@ func (h *holding) do(ctx context.Context, a action) error {
 // openUDP starts the discovery of our address, which takes a while.
 func (h *holding) openUDP(ctx context.Context, d discover) error {
 	h.closeLine()
-	udp, err := dialUDP(d.ip, d.port)
+	udp, err := h.opts.dialUDP(d.ip, d.port)
 	if err != nil {
 		return err
 	}
@@ -203,9 +207,7 @@ func (h *holding) openLine(ctx context.Context, o openLine) error {
 	// The server cuts off who sends sound without having said so, and tells the
 	// others whose sound it is: both before the first packet. What is true is
 	// said next.
-	if err := h.flag(ctx, true); err != nil {
-		return err
-	}
+	flagged := h.flag(ctx, true) // if not, the socket is lost, and the next one is told
 	h.poke()
 	h.sender.line.Store(h.line)
 	h.change(func(s *Status) { s.Live, s.Mode, s.Endpoint = true, o.mode, h.session.server.Endpoint })
@@ -215,7 +217,7 @@ func (h *holding) openLine(ctx context.Context, o openLine) error {
 		close(h.joined)
 	}
 	h.log.Info("voice: connected", "endpoint", h.session.server.Endpoint, "mode", o.mode, "dave", dave.Version)
-	return nil
+	return flagged
 }
 
 // closeLine ends the line and all that uses its socket.

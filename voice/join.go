@@ -1,12 +1,13 @@
 package voice
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -40,8 +41,8 @@ type Options struct {
 	// AllowPlain permits a call that is not end-to-end encrypted. Leave it off.
 	AllowPlain bool
 
-	// quiet replaces quietLimit in tests.
-	quiet time.Duration
+	// dial opens the UDP socket in tests that have a network of their own.
+	dial func(to netip.AddrPort) (net.Conn, error)
 }
 
 // Why a call ended, besides a [CloseError].
@@ -133,7 +134,6 @@ func Join(ctx context.Context, s Server, opts *Options) (*Conn, error) {
 	if c.opts.Pacer == nil {
 		c.opts.Pacer, c.ownPacer = NewPacer(), true
 	}
-	c.opts.quiet = cmp.Or(c.opts.quiet, quietLimit)
 	c.status.Store(&Status{})
 	var err error
 	if c.sender, err = newSender(c.opts.Pacer, c.setSpeaking); err != nil {

@@ -13,6 +13,7 @@ import (
 const (
 	// keepAliveEvery keeps the way open through address translators.
 	keepAliveEvery = 5 * time.Second
+	keepAliveSize  = 8
 	// maxDatagram is more than a network passes in one piece.
 	maxDatagram = 2048
 	// deafAfter this many frames in a row that nobody's key opens, something is
@@ -26,9 +27,9 @@ const (
 
 // listen takes in datagrams until the socket is closed. An error says that the
 // way to the server is dead.
-func (h *holding) listen(udp *net.UDPConn, l *line) error {
+func (h *holding) listen(udp net.Conn, l *line) error {
 	b := make([]byte, maxDatagram)
-	watch := watchdog{quiet: h.opts.quiet, heard: time.Now()}
+	watch := watchdog{heard: time.Now()}
 	bad := 0
 	wake := time.Now()
 	for {
@@ -38,6 +39,9 @@ func (h *holding) listen(udp *net.UDPConn, l *line) error {
 		switch {
 		case err == nil:
 			watch.heard = now
+			if n == keepAliveSize || n == discoverySize && b[0] == 0 { // an echo, an answer: no sound
+				break
+			}
 			switch h.receiver.take(l.transport, l.opener, b[:n], now) {
 			case opened:
 				bad = 0
@@ -65,9 +69,8 @@ func (h *holding) listen(udp *net.UDPConn, l *line) error {
 
 // A watchdog finds out whether a way is dead or only quiet.
 type watchdog struct {
-	quiet time.Duration // how much of it is normal
-	heard time.Time     // the last datagram
-	asked time.Time     // the last question, zero if none
+	heard time.Time // the last datagram
+	asked time.Time // the last question, zero if none
 }
 
 // look says whether to ask the server for a sign of life, and whether it has
@@ -75,9 +78,9 @@ type watchdog struct {
 func (w *watchdog) look(now time.Time) (ask, dead bool) {
 	quiet := now.Sub(w.heard)
 	switch {
-	case quiet >= w.quiet+discoveryLimit:
+	case quiet >= quietLimit+discoveryLimit:
 		return false, true
-	case quiet >= w.quiet && now.Sub(w.asked) >= discoveryEvery:
+	case quiet >= quietLimit && now.Sub(w.asked) >= discoveryEvery:
 		w.asked = now
 		return true, false
 	}
@@ -85,10 +88,10 @@ func (w *watchdog) look(now time.Time) (ask, dead bool) {
 }
 
 // keepAlive sends a counter every five seconds until ctx ends.
-func keepAlive(ctx context.Context, udp *net.UDPConn) {
+func keepAlive(ctx context.Context, udp net.Conn) {
 	t := time.NewTicker(keepAliveEvery)
 	defer t.Stop()
-	b := make([]byte, 8)
+	b := make([]byte, keepAliveSize)
 	for count := uint64(0); ; count++ {
 		select {
 		case <-ctx.Done():

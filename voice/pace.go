@@ -28,6 +28,9 @@ type Pacer struct {
 	count int
 	now   int // the slot that is next
 
+	// sleep is sleepUntil; in tests, one that knows virtual time.
+	sleep func(time.Time)
+
 	wake chan struct{} // a token when the first sender came
 	stop chan struct{}
 	done sync.WaitGroup
@@ -37,9 +40,18 @@ type Pacer struct {
 
 // NewPacer starts a pacer. One serves about 1,000 calls.
 func NewPacer() *Pacer {
-	p := &Pacer{wake: make(chan struct{}, 1), stop: make(chan struct{})}
-	p.done.Go(p.run)
+	p := newPacer(sleepUntil)
+	p.done.Go(func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		raisePriority()
+		p.run()
+	})
 	return p
+}
+
+func newPacer(sleep func(time.Time)) *Pacer {
+	return &Pacer{sleep: sleep, wake: make(chan struct{}, 1), stop: make(chan struct{})}
 }
 
 // Close ends the thread. Calls must have been left before.
@@ -85,9 +97,6 @@ func (p *Pacer) drop(s *sender) {
 // run goes round the slots, one a millisecond, by absolute deadlines: a late tick
 // does not delay the ones after it.
 func (p *Pacer) run() {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	raisePriority()
 	var due time.Time
 	for {
 		if !p.busy() {
@@ -103,7 +112,7 @@ func (p *Pacer) run() {
 			return
 		default:
 		}
-		sleepUntil(due)
+		p.sleep(due)
 		now := time.Now()
 		if now.Sub(due) > hopeless {
 			due = now

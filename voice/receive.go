@@ -26,7 +26,12 @@ const (
 	// is longer is silence.
 	maxConceal = 5
 	// freshAfter a pause a decoder starts afresh, as the sender's encoder did.
-	freshAfter = 48000 // samples of the timestamp: one second
+	freshAfter = 48000 // ticks of the timestamp: one second
+	// maxFill is the longest pause that is heard as silence: half a second. After
+	// a longer one the speaker is taken to begin anew.
+	maxFill = 24000
+	// ticksPerSample: timestamps count at 48 kHz.
+	ticksPerSample = samplesPerFrame / pcm.HearSize
 	// flood and burst bound one speaker's packets: 20 ms frames make 50 a second.
 	flood = 100
 	burst = 50
@@ -73,7 +78,9 @@ type stream struct {
 	held    [pcm.HearSize]int16 // an unfinished frame
 	holding int
 	heard   time.Time // the last packet
-	ended   uint32    // timestamp behind the last decoded packet
+	begun   bool      // something has been decoded
+	ended   uint32    // timestamp behind what was last heard
+	step    uint32    // how far the last packet moved it
 	talking bool
 	silence int // silence packets in a row
 	missing int // lost packets in a row
@@ -230,8 +237,12 @@ func (r *receiver) decode(s *stream, a *arrival) {
 		}
 		return
 	}
-	if pause := int32(a.timestamp - s.ended); s.missing == 0 && (pause > freshAfter || pause < -freshAfter) {
+	switch pause := int32(a.timestamp - s.ended); {
+	case !s.begun:
+	case pause > freshAfter || pause < -freshAfter:
 		s.decoder.Reset()
+	case pause > 0 && pause <= maxFill:
+		r.fill(s, int(pause/ticksPerSample))
 	}
 	s.silence, s.missing = 0, 0
 	n, err := s.decoder.Decode(a.frame, r.decoded[:])
@@ -239,32 +250,47 @@ func (r *receiver) decode(s *stream, a *arrival) {
 		r.counts.refused.Add(1)
 		return
 	}
-	s.ended = a.timestamp + uint32(n)*3 // 48 kHz timestamps, 16 kHz samples
+	s.step = uint32(n) * ticksPerSample
+	s.ended, s.begun = a.timestamp+s.step, true
 	s.talking = true
 	r.emit(s, r.decoded[:n])
 }
 
+// fill keeps a speaker's time over a pause: a recogniser that lost it would run
+// two words together.
+func (r *receiver) fill(s *stream, samples int) {
+	for samples > 0 {
+		n := min(samples, len(r.decoded))
+		clear(r.decoded[:n])
+		r.emit(s, r.decoded[:n])
+		samples -= n
+	}
+}
+
 // conceal makes up for a lost packet: from the copy in the one behind it, or by
-// the codec's guess, or with silence when too much is missing.
-func (r *receiver) conceal(s *stream, following *arrival) {
-	if s.ended == 0 { // nothing has been heard that could go on
+// the codec's guess, or with silence when too much is missing. Of packets lost
+// around a pause nobody knows on which side they were: they are part of it.
+func (r *receiver) conceal(s *stream, first *arrival) {
+	missing := uint32(first.sequence-s.queue.next) + 1 // in this gap
+	if !s.begun || int32(first.timestamp-s.ended) > int32(missing*s.step) {
 		return
 	}
 	s.talking = true // a later packet proves that the speaker went on
 	s.missing++
-	out := r.decoded[:pcm.HearSize]
+	out := r.decoded[:s.step/ticksPerSample]
 	var err error
 	switch {
 	case s.missing > maxConceal:
 		clear(out)
-	case following != nil && opus.HasFEC(following.frame):
-		_, err = s.decoder.Recover(following.frame, out)
+	case missing == 1 && opus.HasFEC(first.frame):
+		_, err = s.decoder.Recover(first.frame, out)
 	default:
 		_, err = s.decoder.Conceal(out)
 	}
 	if err != nil {
 		clear(out)
 	}
+	s.ended += s.step
 	r.emit(s, out)
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/glyphoxa/glyphoxa/voice/dave"
@@ -72,7 +73,7 @@ func newWire(t testing.TB) (*wire, *line) {
 // newTestSender is a sender whose speaking flags are recorded.
 func newTestSender(t testing.TB) (s *sender, flags func() []bool) {
 	t.Helper()
-	p := NewPacer()
+	p := newVirtualPacer()
 	var mu sync.Mutex
 	var list []bool
 	s, err := newSender(p, func(on bool) {
@@ -96,7 +97,7 @@ func newTestSender(t testing.TB) (s *sender, flags func() []bool) {
 
 func waitFor(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	limit := time.After(5 * time.Second)
+	limit := time.After(5 * time.Second) // of the test's time
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for !holds() {
@@ -109,73 +110,75 @@ func waitFor(t testing.TB, what string, holds func() bool) {
 }
 
 func TestSpeechIsOneStreamWithSilenceAtItsEnd(t *testing.T) {
-	t.Parallel()
-	s, flags := newTestSender(t)
-	w, l := newWire(t)
-	v := s.mix.add(0)
-	for range encodeAhead { // all ready before the first leaves: no gap is the encoder's
+	synctest.Test(t, func(t *testing.T) {
+		s, flags := newTestSender(t)
+		w, l := newWire(t)
+		v := s.mix.add(0)
+		for range encodeAhead { // all ready before the first leaves: no gap is the encoder's
+			playAll(t, v, level(2000))
+		}
+		waitFor(t, "all encoded", func() bool { return len(s.ready) == encodeAhead })
+		s.line.Store(l)
+		const first = encodeAhead + trailing
+		waitFor(t, "the packets and five of silence", func() bool { return w.sent() == first })
+		waitFor(t, "the flag down", func() bool { return slices.Equal(flags(), []bool{true, false}) })
+		time.Sleep(100 * time.Millisecond) // a pause of the speaker, which the timestamp must show
 		playAll(t, v, level(2000))
-	}
-	waitFor(t, "all encoded", func() bool { return len(s.ready) == encodeAhead })
-	s.line.Store(l)
-	const first = encodeAhead + trailing
-	waitFor(t, "the packets and five of silence", func() bool { return w.sent() == first })
-	waitFor(t, "the flag down", func() bool { return slices.Equal(flags(), []bool{true, false}) })
-	<-time.After(100 * time.Millisecond) // a pause of the speaker, which the timestamp must show
-	playAll(t, v, level(2000))
-	waitFor(t, "the second speech", func() bool { return w.sent() == first+1+trailing })
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for i := 1; i < len(w.headers); i++ {
-		h, before := w.headers[i], w.headers[i-1]
-		step := h.Timestamp - before.Timestamp
-		if h.Sequence != before.Sequence+1 || h.SSRC != 5 {
-			t.Errorf("packet %d has number %d after %d", i, h.Sequence, before.Sequence)
-		}
-		switch {
-		case i == first:
-			if step < 5*samplesPerFrame || step > 60*samplesPerFrame || step%samplesPerFrame != 0 {
-				t.Errorf("the timestamp moved by %d over a pause of 100 ms", step)
+		waitFor(t, "the second speech", func() bool { return w.sent() == first+1+trailing })
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for i := 1; i < len(w.headers); i++ {
+			h, before := w.headers[i], w.headers[i-1]
+			step := h.Timestamp - before.Timestamp
+			if h.Sequence != before.Sequence+1 || h.SSRC != 5 {
+				t.Errorf("packet %d has number %d after %d", i, h.Sequence, before.Sequence)
 			}
-		case step != samplesPerFrame:
-			t.Errorf("packet %d: the timestamp moved by %d", i, step)
+			switch {
+			case i == first:
+				if step < 5*samplesPerFrame || step > 60*samplesPerFrame || step%samplesPerFrame != 0 {
+					t.Errorf("the timestamp moved by %d over a pause of 100 ms", step)
+				}
+			case step != samplesPerFrame:
+				t.Errorf("packet %d: the timestamp moved by %d", i, step)
+			}
 		}
-	}
-	for i, f := range w.frames {
-		silent := i >= encodeAhead && i != first
-		if opus.IsSilence(f) != silent {
-			t.Errorf("packet %d is silence: %v", i, !silent)
+		for i, f := range w.frames {
+			silent := i >= encodeAhead && i != first
+			if opus.IsSilence(f) != silent {
+				t.Errorf("packet %d is silence: %v", i, !silent)
+			}
 		}
-	}
+	})
 }
 
 func TestSoundWaitsForALine(t *testing.T) {
-	t.Parallel()
-	s, _ := newTestSender(t)
-	v := s.mix.add(0)
-	played := make(chan int, 20) // room for all that is played
-	go func() {
-		for i := range 20 {
-			if v.Play(t.Context(), level(2000)) != nil {
-				return
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := newTestSender(t)
+		v := s.mix.add(0)
+		played := make(chan int, 20) // room for all that is played
+		go func() {
+			for i := range 20 {
+				if v.Play(t.Context(), level(2000)) != nil {
+					return
+				}
+				played <- i
 			}
-			played <- i
+			close(played)
+		}()
+		waitFor(t, "the voice to be full", func() bool { return len(played) == queued+encodeAhead })
+		w, l := newWire(t)
+		s.line.Store(l)
+		waitFor(t, "all that was said", func() bool { return len(played) == 20 && v.Pending() == 0 })
+		if got := w.sent(); got < 20 {
+			t.Errorf("%d packets were sent, want all 20", got)
 		}
-		close(played)
-	}()
-	waitFor(t, "the voice to be full", func() bool { return len(played) == queued+encodeAhead })
-	w, l := newWire(t)
-	s.line.Store(l)
-	waitFor(t, "all that was said", func() bool { return len(played) == 20 && v.Pending() == 0 })
-	if got := w.sent(); got < 20 {
-		t.Errorf("%d packets were sent, want all 20", got)
-	}
+	})
 }
 
 func BenchmarkSoundToPacket(b *testing.B) {
 	_, l := newWire(b)
 	l.conn = discard{}
-	enc, err := opus.NewEncoder(opus.EncoderOptions{Loss: 5})
+	enc, err := opus.NewEncoder(speechCoding)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -27,6 +27,9 @@ type session struct {
 	live bool
 	// resuming is set while a new socket has not yet resumed the session.
 	resuming bool
+	// catchingUp is set from a resumption until the server has said everything
+	// that we missed: what it says first afterwards is the answer to a heartbeat.
+	catchingUp bool
 }
 
 func newSession(s Server, allowPlain bool) (*session, error) {
@@ -48,6 +51,8 @@ type (
 	}
 	// deaf says that frame after frame of sound could not be opened.
 	deaf struct{ now time.Time }
+	// overdue says that new keys have waited too long for their execution.
+	overdue struct{ now time.Time }
 	// present are users in the channel, by the main gateway.
 	present struct{ users []uint64 }
 )
@@ -94,7 +99,7 @@ type (
 )
 
 // opened is told when a new socket is open: it resumes what was live.
-func (s *session) opened() { s.missed, s.resuming = 0, s.live }
+func (s *session) opened() { s.missed, s.resuming, s.catchingUp = 0, s.live, false }
 
 // step handles one event.
 func (s *session) step(ev any, now time.Time) []action {
@@ -113,11 +118,12 @@ func (s *session) step(ev any, now time.Time) []action {
 		return []action{beatEvery{s.interval}, first}
 	case ackBeat:
 		s.missed = 0
-	case beatDue:
-		if s.missed++; s.missed > 2 {
-			return []action{reopen{"two heartbeats unanswered"}}
+		if s.catchingUp {
+			s.catchingUp = false
+			return fromDAVE(s.keys.Unanswered())
 		}
-		return []action{send{message{op: opHeartbeat, data: heartbeat{ev.now.UnixMilli(), s.seqAck}}}}
+	case beatDue:
+		return s.beat(ev.now)
 	case ready:
 		return s.choose(ev)
 	case discovered:
@@ -125,8 +131,8 @@ func (s *session) step(ev any, now time.Time) []action {
 	case description:
 		return s.begin(ev)
 	case resumed:
-		s.resuming = false
-		return []action{lineResumed{}}
+		s.resuming, s.catchingUp = false, true
+		return append([]action{lineResumed{}}, s.beat(now)...)
 	case speaking:
 		return []action{speaker{ev.SSRC, uint64(ev.User)}}
 	case left:
@@ -136,6 +142,14 @@ func (s *session) step(ev any, now time.Time) []action {
 		return s.stepKeys(ev, now)
 	}
 	return nil
+}
+
+// beat sends a heartbeat, unless the server has not answered two.
+func (s *session) beat(now time.Time) []action {
+	if s.missed++; s.missed > 2 {
+		return []action{reopen{"two heartbeats unanswered"}}
+	}
+	return []action{send{message{op: opHeartbeat, data: heartbeat{now.UnixMilli(), s.seqAck}}}}
 }
 
 // stepKeys handles what concerns the encryption between the members.
@@ -157,6 +171,10 @@ func (s *session) stepKeys(ev any, now time.Time) []action {
 		out, err = s.keys.PrepareEpoch(ev.Version, ev.Epoch)
 	case binaryMessage:
 		out, err = s.keys.Receive(ev.op, ev.payload, now)
+	case overdue:
+		if s.keys.ExecuteOverdue(ev.now) {
+			err = errors.New("the server announced new keys and did not say when to use them: using them")
+		}
 	case deaf:
 		out, err = s.keys.Deaf(ev.now)
 	}

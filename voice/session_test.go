@@ -296,7 +296,7 @@ func TestDiscoveryAnswersThatCountAsOne(t *testing.T) {
 }
 
 func TestWatchdogAsksBeforeItBarks(t *testing.T) {
-	w := watchdog{quiet: quietLimit, heard: t0}
+	w := watchdog{heard: t0}
 	asked := 0
 	for at := time.Duration(0); ; at += 100 * time.Millisecond {
 		ask, dead := w.look(t0.Add(at))

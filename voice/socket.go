@@ -41,6 +41,8 @@ func (h *holding) socket(ctx context.Context) error {
 	h.ws = ws
 	h.beat = time.NewTicker(time.Hour) // until the server says how often
 	defer h.beat.Stop()
+	h.late = time.NewTimer(time.Hour) // until there is something to wait for
+	defer h.late.Stop()
 
 	// Reading ends after the farewell: ending it would end the socket at once.
 	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -62,6 +64,8 @@ func (h *holding) socket(ctx context.Context) error {
 		case now := <-h.beat.C:
 			h.beatSent = now
 			err = h.step(ctx, beatDue{now})
+		case now := <-h.late.C:
+			err = h.step(ctx, overdue{now})
 		case f := <-h.found:
 			if err = f.err; err == nil {
 				err = h.step(ctx, f.discovered)

@@ -5,7 +5,6 @@ import (
 	"math"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/glyphoxa/glyphoxa/voice"
 	"github.com/glyphoxa/glyphoxa/voice/pcm"
@@ -90,105 +89,63 @@ func (l *listener) pitch(user uint64) float64 {
 }
 
 func TestWhatOneSaysTheOthersHear(t *testing.T) {
-	t.Parallel()
-	s := newServer(t, nil)
-	s.SetFaults(voicetest.Faults{Dress: true})
-	a, b, c := join(t, s, 1), join(t, s, 2), join(t, s, 3)
-	encrypted(t, a, b, c)
-	atB, atC := listen(t, b), listen(t, c)
-	var both sync.WaitGroup
-	both.Go(func() { play(t, a, 440, 50) })
-	both.Go(func() { play(t, c, 660, 50) })
-	both.Wait()
-	for _, want := range []struct {
-		at   *listener
-		user uint64
-		hz   float64
-	}{{atB, 1, 440}, {atB, 3, 660}, {atC, 1, 440}} {
-		eventually(t, "all frames and the end", func() bool { n, stops := want.at.heard(want.user); return n == 50 && stops > 0 })
-		if hz := want.at.pitch(want.user); math.Abs(hz-want.hz) > 15 {
-			t.Errorf("user %d: a tone of %.0f Hz, want %.0f", want.user, hz, want.hz)
+	inVirtualTime(t, func(t *testing.T) {
+		s := newServer(t, nil)
+		s.SetFaults(voicetest.Faults{Dress: true})
+		a, b, c := join(t, s, 1), join(t, s, 2), join(t, s, 3)
+		encrypted(t, a, b, c)
+		atB, atC := listen(t, b), listen(t, c)
+		var both sync.WaitGroup
+		both.Go(func() { play(t, a, 440, 50) })
+		both.Go(func() { play(t, c, 660, 50) })
+		both.Wait()
+		for _, want := range []struct {
+			at   *listener
+			user uint64
+			hz   float64
+		}{{atB, 1, 440}, {atB, 3, 660}, {atC, 1, 440}} {
+			eventually(t, "all frames and the end", func() bool { n, stops := want.at.heard(want.user); return n == 50 && stops > 0 })
+			if hz := want.at.pitch(want.user); math.Abs(hz-want.hz) > 15 {
+				t.Errorf("user %d: a tone of %.0f Hz, want %.0f", want.user, hz, want.hz)
+			}
 		}
-	}
-	if frames, _ := atC.heard(3); frames > 0 {
-		t.Error("somebody hears themself")
-	}
-	eventually(t, "50 packets sent, and 5 of silence", func() bool { return a.Stats().Sent >= 55 })
-	if st := a.Stats(); st.Sent != 55 || st.Unsent != 0 {
-		t.Errorf("%d packets sent, %d not; want 55", st.Sent, st.Unsent)
-	}
-}
-
-func TestBadNetworkKeepsTheTime(t *testing.T) {
-	t.Parallel()
-	for _, f := range []voicetest.Faults{
-		{Loss: 0.05}, {Loss: 0.20}, {Duplicate: 0.1, Jitter: 40 * time.Millisecond},
-		{Loss: 0.05, Duplicate: 0.1, Jitter: 30 * time.Millisecond, Dress: true},
-	} {
-		t.Run("", func(t *testing.T) {
-			t.Parallel()
-			s := newServer(t, nil)
-			a, b := join(t, s, 1), join(t, s, 2)
-			encrypted(t, a, b)
-			atB := listen(t, b)
-			s.SetFaults(f)
-			play(t, a, 440, 60)
-			eventually(t, "most frames", func() bool { n, stops := atB.heard(1); return n >= 50 && stops > 0 })
-			frames, _ := atB.heard(1)
-			// The first and last packets may be lost without a trace, a run of
-			// losses behind a pause of the sender too; and of the five packets of
-			// silence at the end, four may be lost and made up for.
-			if frames < 50 || frames > 65 {
-				t.Errorf("%+v: %d frames heard of 60: %+v", f, frames, b.Stats())
-			}
-			if hz := atB.pitch(1); math.Abs(hz-440) > 45 {
-				t.Errorf("%+v: a tone of %.0f Hz, want 440", f, hz)
-			}
-		})
-	}
+		if frames, _ := atC.heard(3); frames > 0 {
+			t.Error("somebody hears themself")
+		}
+		eventually(t, "50 packets sent, and 5 of silence", func() bool { return a.Stats().Sent >= 55 })
+		if st := a.Stats(); st.Sent != 55 || st.Unsent != 0 {
+			t.Errorf("%d packets sent, %d not; want 55", st.Sent, st.Unsent)
+		}
+	})
 }
 
 func TestFirstFramesOfAnUnknownSourceAreHeard(t *testing.T) {
-	t.Parallel()
-	s := newServer(t, &voicetest.Options{LateSpeaking: true})
-	a, b := join(t, s, 1), join(t, s, 2)
-	encrypted(t, a, b)
-	atB := listen(t, b)
-	play(t, a, 440, 20)
-	eventually(t, "all frames", func() bool { frames, _ := atB.heard(1); return frames == 20 })
-	if st := b.Stats(); st.Found != 1 {
-		t.Errorf("%d speakers found by their key, want 1", st.Found)
-	}
-}
-
-func TestGarbageHarmsNobody(t *testing.T) {
-	t.Parallel()
-	s := newServer(t, nil)
-	a, b := join(t, s, 1), join(t, s, 2)
-	encrypted(t, a, b)
-	atB := listen(t, b)
-	var both sync.WaitGroup
-	both.Go(func() { play(t, a, 440, 60) })
-	both.Go(func() { s.Garbage(channel, 2, 10_000) })
-	both.Wait()
-	eventually(t, "all frames", func() bool { n, _ := atB.heard(1); return n == 60 })
-	if !b.Status().Live {
-		t.Error("the call ended")
-	}
+	inVirtualTime(t, func(t *testing.T) {
+		s := newServer(t, &voicetest.Options{LateSpeaking: true})
+		a, b := join(t, s, 1), join(t, s, 2)
+		encrypted(t, a, b)
+		atB := listen(t, b)
+		play(t, a, 440, 20)
+		eventually(t, "all frames", func() bool { frames, _ := atB.heard(1); return frames == 20 })
+		if st := b.Stats(); st.Found != 1 {
+			t.Errorf("%d speakers found by their key, want 1", st.Found)
+		}
+	})
 }
 
 func TestInterruptedVoiceSaysWhatWasNotHeard(t *testing.T) {
-	t.Parallel()
-	s := newServer(t, nil)
-	a, b := join(t, s, 1), join(t, s, 2)
-	encrypted(t, a, b)
-	atB := listen(t, b)
-	v := a.Voice(0)
-	playTo(t, v, 440, 30)
-	unheard := v.Flush()
-	if unheard < 1 || unheard > 6 {
-		t.Errorf("%d frames taken back, want 1 to 6", unheard)
-	}
-	v.Close()
-	eventually(t, "the end of the speech", func() bool { n, stops := atB.heard(1); return n == 30-unheard && stops > 0 })
+	inVirtualTime(t, func(t *testing.T) {
+		s := newServer(t, nil)
+		a, b := join(t, s, 1), join(t, s, 2)
+		encrypted(t, a, b)
+		atB := listen(t, b)
+		v := a.Voice(0)
+		playTo(t, v, 440, 30)
+		unheard := v.Flush()
+		if unheard < 1 || unheard > 6 {
+			t.Errorf("%d frames taken back, want 1 to 6", unheard)
+		}
+		v.Close()
+		eventually(t, "the end of the speech", func() bool { n, stops := atB.heard(1); return n == 30-unheard && stops > 0 })
+	})
 }

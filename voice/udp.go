@@ -55,12 +55,16 @@ func parseDiscovery(b []byte, ssrc uint32) (d discovered, ok bool) {
 
 // dialUDP opens the socket for sound. It is connected, so that nobody but the
 // voice server reaches us.
-func dialUDP(ip string, port uint16) (*net.UDPConn, error) {
+func (o *Options) dialUDP(ip string, port uint16) (net.Conn, error) {
 	addr, err := netip.ParseAddr(ip)
 	if err != nil {
 		return nil, fmt.Errorf("%w: voice server at %.60q", errStuck, ip)
 	}
-	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(addr, port)))
+	to := netip.AddrPortFrom(addr, port)
+	if o.dial != nil {
+		return o.dial(to)
+	}
+	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
 	if err != nil {
 		return nil, fmt.Errorf("voice: %w", err)
 	}
@@ -70,7 +74,7 @@ func dialUDP(ip string, port uint16) (*net.UDPConn, error) {
 }
 
 // runDiscovery asks until there is an answer.
-func runDiscovery(ctx context.Context, c *net.UDPConn, ssrc uint32) (discovered, error) {
+func runDiscovery(ctx context.Context, c net.Conn, ssrc uint32) (discovered, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, discoveryLimit, fmt.Errorf(
 		"%w: no answer from the voice server on UDP %v: allow outgoing UDP in the firewall", errStuck, c.RemoteAddr()))
 	defer cancel()

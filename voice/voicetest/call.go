@@ -1,6 +1,7 @@
 package voicetest
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
@@ -32,6 +33,7 @@ type call struct {
 type waiting struct {
 	users []uint64
 	timer *time.Timer
+	late  bool // wait for the timer, whoever is ready
 }
 
 // A member is one user's session, which may outlive its socket.
@@ -175,8 +177,12 @@ func (c *call) committed(user uint64, b []byte) error {
 	}
 	c.server.deliver(c, out)
 	if t != 0 {
-		w := &waiting{users: c.group.Members()}
-		w.timer = time.AfterFunc(executeAfter, func() {
+		after := cmp.Or(c.server.delay, executeAfter)
+		if after < 0 {
+			return nil
+		}
+		w := &waiting{users: c.group.Members(), late: after != executeAfter}
+		w.timer = time.AfterFunc(after, func() {
 			c.server.mu.Lock()
 			defer c.server.mu.Unlock()
 			c.execute(t)
@@ -193,7 +199,7 @@ func (c *call) ready(user uint64, t uint16) {
 		return
 	}
 	w.users = slices.DeleteFunc(w.users, func(u uint64) bool { return u == user })
-	if len(w.users) == 0 {
+	if len(w.users) == 0 && !w.late {
 		c.execute(t)
 	}
 }
@@ -213,20 +219,20 @@ func (m *member) stopTimers() {
 }
 
 // unnumbered sends JSON that a resumption does not repeat.
-func (m *member) unnumbered(op uint8, d any) { m.push(outgoing{text: encode(op, nil, d)}) }
+func (m *member) unnumbered(op uint8, d any) { m.push(encode(op, nil, d)) }
 
 // numbered sends JSON that does.
 func (m *member) numbered(op uint8, d any) {
 	m.seq++
 	seq := m.seq
-	m.keep(outgoing{text: encode(op, &seq, d)})
+	m.keep(encode(op, &seq, d))
 }
 
 // binary sends a binary message, which is always numbered.
 func (m *member) binary(op uint8, payload []byte) {
 	m.seq++
 	b := append(binary.BigEndian.AppendUint16(nil, m.seq), op)
-	m.keep(outgoing{binary: append(b, payload...)})
+	m.keep(outgoing{op: op, binary: append(b, payload...)})
 }
 
 func (m *member) keep(o outgoing) {
@@ -247,7 +253,7 @@ func (m *member) acknowledged(seq int) {
 	m.sent = slices.DeleteFunc(m.sent, func(k kept) bool { return seq >= 0 && int16(k.seq-uint16(seq)) <= 0 })
 }
 
-func encode(op uint8, seq *uint16, d any) []byte {
+func encode(op uint8, seq *uint16, d any) outgoing {
 	b, err := json.Marshal(struct {
 		Op   uint8   `json:"op"`
 		Data any     `json:"d"`
@@ -256,5 +262,5 @@ func encode(op uint8, seq *uint16, d any) []byte {
 	if err != nil {
 		panic(err) // maps of strings and numbers
 	}
-	return b
+	return outgoing{op: op, text: b}
 }

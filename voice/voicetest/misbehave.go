@@ -12,6 +12,23 @@ import (
 // Cut ends a member's socket as a broken network does: without a word.
 func (s *Server) Cut(channel, user uint64) { s.end(channel, user, outgoing{cut: true}) }
 
+// CutInstead cuts the next socket that is to be sent a message of an opcode. The
+// message is kept for resuming, if it is one of those.
+func (s *Server) CutInstead(op uint8) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cutting, s.cutAt = true, op
+}
+
+// DelayTransitions executes the transitions that are announced from now on after
+// a time of its own, whoever is ready for them; never if it is negative. Zero is
+// Discord's way: when all are ready, and after 2 s at the latest.
+func (s *Server) DelayTransitions(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.delay = d
+}
+
 // CloseWith ends it with a close code. What the code means is done too: the
 // session is gone, but for those that may be resumed.
 func (s *Server) CloseWith(channel, user uint64, code int) {
@@ -19,15 +36,7 @@ func (s *Server) CloseWith(channel, user uint64, code int) {
 	if code < 4000 || code == 4015 {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c := s.calls[channel]; c != nil && c.members[user] != nil {
-		m := c.members[user]
-		if m.socket != nil {
-			m.socket.member, m.socket = nil, nil
-		}
-		c.leave(m)
-	}
+	s.Forget(channel, user)
 }
 
 func (s *Server) end(channel, user uint64, o outgoing) {
@@ -47,6 +56,25 @@ func (s *Server) with(channel, user uint64, f func(*member)) bool {
 	}
 	f(c.members[user])
 	return true
+}
+
+// Forget ends a member's session without a word: it cannot be resumed.
+func (s *Server) Forget(channel, user uint64) {
+	s.with(channel, user, func(m *member) {
+		if m.socket != nil {
+			m.socket.member, m.socket = nil, nil
+		}
+		m.call.leave(m)
+	})
+}
+
+// Revoke makes tickets void, as a move does with those that were given before.
+func (s *Server) Revoke(tickets ...Ticket) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range tickets {
+		delete(s.tickets, t.Session)
+	}
 }
 
 // ForgetHeartbeats makes the server answer none of a member's.
@@ -145,6 +173,13 @@ func (s *Server) Members(channel uint64) map[uint64]uint64 {
 		}
 	}
 	return list
+}
+
+// Unsealed is how many packets came that are not encrypted between the members.
+func (s *Server) Unsealed() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.unsealed
 }
 
 // Epoch is the epoch of a call's encrypted group, 0 without one.

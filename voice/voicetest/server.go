@@ -28,6 +28,8 @@ type Options struct {
 	Heartbeat time.Duration
 	// Plain describes calls without end-to-end encryption.
 	Plain bool
+	// Network is where the server is to be reached; nil means loopback.
+	Network *Network
 	// LateSpeaking holds back the news of who speaks, so that the first packets
 	// come from an unknown source.
 	LateSpeaking bool
@@ -51,7 +53,7 @@ type Server struct {
 	client   *http.Client
 	endpoint string
 	http     *http.Server
-	udp      *net.UDPConn
+	udp      packetConn
 	cancel   context.CancelFunc
 	ctx      context.Context
 	tasks    sync.WaitGroup
@@ -62,9 +64,14 @@ type Server struct {
 	bySSRC  map[uint32]*member
 	byAddr  map[netip.AddrPort]*member
 	faults  Faults
-	delayed delayed
+	cutting bool          // the next socket that is sent cutAt
+	cutAt   uint8         // an opcode
+	delay   time.Duration // of the execution of transitions, negative for never
+	weather weather
 	silent  bool
-	closed  bool
+	// unsealed counts packets that anybody on the way could hear.
+	unsealed uint64
+	closed   bool
 }
 
 // A Ticket lets one user join a call once or more: what the main gateway would
@@ -82,7 +89,7 @@ type ticket struct {
 func NewServer(o *Options) (*Server, error) {
 	s := &Server{
 		tickets: map[string]ticket{}, calls: map[uint64]*call{},
-		bySSRC: map[uint32]*member{}, byAddr: map[netip.AddrPort]*member{},
+		bySSRC: map[uint32]*member{}, byAddr: map[netip.AddrPort]*member{}, weather: newWeather(),
 	}
 	if o != nil {
 		s.opts = *o
@@ -96,39 +103,52 @@ func NewServer(o *Options) (*Server, error) {
 	if s.opts.Heartbeat == 0 {
 		s.opts.Heartbeat = defaultHeartbeat
 	}
-	certificate, text, err := newCertificate()
-	if err != nil {
-		return nil, err
-	}
-	s.pem = text
-	s.client = Trust(s)
-
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := s.listen()
 	if err != nil {
 		return nil, err
 	}
 	s.endpoint = listener.Addr().String()
-	if s.udp, err = net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}); err != nil {
-		_ = listener.Close()
-		return nil, err
-	}
-	_ = s.udp.SetReadBuffer(1 << 20) // a wish
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.http = &http.Server{
 		Handler:           http.HandlerFunc(s.accept),
 		ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
-	secure := tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"http/1.1"}})
 	s.tasks.Go(func() {
-		if err := s.http.Serve(secure); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			s.log.Error("voicetest: serve", "error", err)
 		}
 	})
 	s.tasks.Go(s.relay)
-	s.delayed.wake = make(chan struct{}, 1)
 	s.tasks.Go(s.sendDelayed)
 	return s, nil
+}
+
+// listen opens the server's ports and makes the client that reaches them.
+func (s *Server) listen() (net.Listener, error) {
+	if n := s.opts.Network; n != nil {
+		s.client = n.HTTP()
+		var l net.Listener
+		l, s.udp = n.listen()
+		return l, nil
+	}
+	certificate, text, err := newCertificate()
+	if err != nil {
+		return nil, err
+	}
+	s.pem = text
+	s.client = Trust(s)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	udp, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	_ = udp.SetReadBuffer(1 << 20) // a wish
+	s.udp = udp
+	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"http/1.1"}}), nil
 }
 
 // Close ends all calls and returns when nothing of the server is left.
@@ -157,10 +177,14 @@ func (s *Server) Close() error {
 // Endpoint is the server's host and port, as a voice server update has it.
 func (s *Server) Endpoint() string { return s.endpoint }
 
+// Network is where the server is, nil for loopback.
+func (s *Server) Network() *Network { return s.opts.Network }
+
 // HTTP is a client that trusts the server's certificate.
 func (s *Server) HTTP() *http.Client { return s.client }
 
-// Certificate is that certificate, in PEM form: for NODE_EXTRA_CA_CERTS.
+// Certificate is that certificate, in PEM form: for NODE_EXTRA_CA_CERTS. On a
+// [Network] there is none.
 func (s *Server) Certificate() []byte { return s.pem }
 
 // Trust is a client that trusts the certificates of several servers.

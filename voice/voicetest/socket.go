@@ -45,6 +45,7 @@ const (
 
 // outgoing is one message, or the end of a socket.
 type outgoing struct {
+	op           uint8 // of the message
 	text, binary []byte
 	code         int // close with it
 	cut          bool
@@ -62,7 +63,11 @@ type socket struct {
 
 var errFull = errors.New("voicetest: client does not read")
 
+// enqueue sends a message, or ends the socket. The server's mutex is held.
 func (k *socket) enqueue(o outgoing) error {
+	if s := k.server; o.op == s.cutAt && o.code == 0 && !o.cut && s.cutting {
+		s.cutting, o = false, outgoing{cut: true}
+	}
 	select {
 	case k.out <- o:
 		return nil
@@ -80,9 +85,11 @@ func (k *socket) serve(ctx context.Context) {
 	defer writer.Wait()
 	writer.Go(func() { k.write(ctx) })
 	defer cancel()
-	_ = k.enqueue(outgoing{text: encode(opHello, nil, map[string]any{
+	k.server.mu.Lock()
+	_ = k.enqueue(encode(opHello, nil, map[string]any{
 		"v": 8, "heartbeat_interval": float64(k.server.opts.Heartbeat) / float64(time.Millisecond),
-	})})
+	}))
+	k.server.mu.Unlock()
 	err := k.read(ctx)
 	k.server.mu.Lock()
 	defer k.server.mu.Unlock()
@@ -145,11 +152,11 @@ func (k *socket) read(ctx context.Context) error {
 		} else {
 			code = k.text(b)
 		}
-		k.server.mu.Unlock()
 		if code != 0 {
 			k.server.log.Debug("voicetest: refused", "code", code, "message", string(b[:min(len(b), 60)]))
 			_ = k.enqueue(outgoing{code: code})
 		}
+		k.server.mu.Unlock()
 	}
 }
 
@@ -281,7 +288,7 @@ func (k *socket) heartbeat(data json.RawMessage) int {
 			m.acknowledged(*beat.SeqAck)
 		}
 	}
-	_ = k.enqueue(outgoing{text: encode(opHeartbeatAck, nil, map[string]any{"t": beat.Time})})
+	_ = k.enqueue(encode(opHeartbeatAck, nil, map[string]any{"t": beat.Time}))
 	return 0
 }
 
