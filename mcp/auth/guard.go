@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/glyphoxa/glyphoxa/mcp/egress"
 )
 
 // guarded returns the client for everything that a tool server may make us fetch.
@@ -55,28 +57,10 @@ func public(address string) error {
 	if err != nil {
 		return err
 	}
-	a := ap.Addr().Unmap()
-	if !a.IsGlobalUnicast() || a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || reserved(a) {
-		return fmt.Errorf("%s is no public address; give token_url in the configuration if it is meant", a)
+	if err := egress.Public(ap.Addr()); err != nil {
+		return fmt.Errorf("%w; give token_url in the configuration if it is meant", err)
 	}
 	return nil
-}
-
-// Ranges that lead back inside, or nowhere.
-var reservedRanges = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
-	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"),
-	netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"),
-	netip.MustParsePrefix("fec0::/10"), netip.MustParsePrefix("::/96"),
-}
-
-func reserved(a netip.Addr) bool {
-	for _, p := range reservedRanges {
-		if p.Contains(a) {
-			return true
-		}
-	}
-	return false
 }
 
 // safeURL accepts https, and http on this machine.
