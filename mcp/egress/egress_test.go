@@ -15,7 +15,7 @@ import (
 )
 
 func TestOnlyPublicAddressesAreDialled(t *testing.T) {
-	for _, s := range strings.Fields(`127.0.0.1 127.8.9.1 0.0.0.0 0.1.2.3 10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1 100.64.0.1 100.100.100.200
+	for s := range strings.FieldsSeq(`127.0.0.1 127.8.9.1 0.0.0.0 0.1.2.3 10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1 100.64.0.1 100.100.100.200
 		169.254.169.254 169.254.1.1 168.63.129.16 192.0.0.192 192.0.2.7 198.18.0.1 198.19.255.255 198.51.100.1 203.0.113.9 192.88.99.1 224.0.0.1
 		239.255.255.250 240.0.0.1 255.255.255.255
 		:: ::1 ::ffff:127.0.0.1 ::ffff:169.254.169.254 ::ffff:10.0.0.1 ::127.0.0.1 ::ffff:0:127.0.0.1 64:ff9b::7f00:1 64:ff9b::a9fe:a9fe
@@ -28,7 +28,7 @@ func TestOnlyPublicAddressesAreDialled(t *testing.T) {
 	if err := Public(netip.Addr{}); !errors.Is(err, ErrRefused) {
 		t.Errorf("no address: got %v, want ErrRefused", err)
 	}
-	for _, s := range strings.Fields(`1.1.1.1 8.8.8.8 93.184.215.14 172.15.0.1 172.32.0.1 100.63.255.255 100.128.0.1 169.253.1.1 168.63.129.17 ::ffff:8.8.8.8
+	for s := range strings.FieldsSeq(`1.1.1.1 8.8.8.8 93.184.215.14 172.15.0.1 172.32.0.1 100.63.255.255 100.128.0.1 169.253.1.1 168.63.129.17 ::ffff:8.8.8.8
 		2606:4700:4700::1111 2a00:1450:4001:81b::200e 2003::1`) {
 		if err := Public(netip.MustParseAddr(s)); err != nil {
 			t.Errorf("%s: %v", s, err)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -117,9 +118,7 @@ func ask(ctx context.Context, at string, head http.Header, into any) error {
 	if err != nil {
 		return err
 	}
-	for k, v := range head {
-		r.Header[k] = v
-	}
+	maps.Copy(r.Header, head)
 	r.Header.Set("Accept", "application/json")
 	resp, err := engines.Do(r)
 	if err != nil {

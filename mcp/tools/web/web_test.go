@@ -327,7 +327,7 @@ func TestWithoutConfigurationTheToolsAreKnownAndOff(t *testing.T) {
 }
 
 func FuzzArticle(f *testing.F) {
-	f.Add([]byte(fmt.Sprintf(story, "hello")), "text/html; charset=utf-8")
+	f.Add(fmt.Appendf(nil, story, "hello"), "text/html; charset=utf-8")
 	f.Add([]byte("<table><svg><b><template>x</b></table>"), "text/html")
 	f.Add([]byte("\xff\xfeh\x00i\x00"), "text/html; charset=utf-16")
 	at := &url.URL{Scheme: "https", Host: "example.com", Path: "/"}
