@@ -57,7 +57,7 @@ func (t *Table) begin(a ask, c npc.Character) {
 	tier := t.tier(a, c)
 	belt := t.o.Tools.Belt(mcp.Grant{
 		Caller: mcp.Caller{Campaign: t.campaign.ID, Session: t.session, NPC: c.ID, Speaker: a.line.Speaker.ID, Turn: t.turnID},
-		Allow:  t.granted(c), Tier: tier.Tier, Utterance: a.line.Text, Writes: t.o.Writes,
+		Allow:  t.granted(c), Tier: tier.Tier, Utterance: a.line.Text, Writes: t.o.Writes, Helper: c.Helper,
 	})
 	r := &running{
 		ask: a, npc: c.ID, line: t.newLineID(time.Now()), cancel: cancel, done: make(chan struct{}),

@@ -58,7 +58,7 @@ func (n npcFile) character() npc.Character {
 		Personality: n.Personality, Manner: n.Manner, Background: n.Background,
 		Goals: n.Goals, Secrets: n.Secrets, Lines: n.Lines,
 		Voice:  npc.VoiceSpec(n.Voice),
-		Engine: cmp.Or(n.Engine, "cascaded"), Tier: tier, Tools: n.Tools,
+		Engine: cmp.Or(n.Engine, "cascaded"), Tier: tier, Tools: n.Tools, Helper: n.Helper,
 		ToolChoice:    cmp.Or(n.ToolChoice, "auto"),
 		Talkativeness: n.Talkativeness, Portrait: n.Portrait, Moods: n.Moods,
 	}

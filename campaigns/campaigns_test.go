@@ -25,8 +25,9 @@ var options = campaigns.Options{
 	Tools: map[string]mcp.Tier{
 		"roll": mcp.Fast, "roll_table": mcp.Fast, "query_entities": mcp.Fast,
 		"search_rules": mcp.Standard, "get_rule": mcp.Standard, "get_summary": mcp.Standard, "search_sessions": mcp.Standard,
-		"generate_image": mcp.Deep,
+		"generate_image": mcp.Deep, "search": mcp.Deep,
 	},
+	HelperTools:  []string{"search"},
 	Servers:      []string{"weather"},
 	Synthesizers: []string{"espeak", "flite"},
 }

@@ -232,6 +232,8 @@ func (l *loader) tools(n source[npcFile]) {
 			l.problem(p, "no tool server is called %q%s", server, suggestOrList(server, l.options.Servers))
 		case !known:
 			l.problem(p, "no tool is called %q%s", name, l.suggestTool(name))
+		case slices.Contains(l.options.HelperTools, name) && !n.is.Helper:
+			l.problem(p, "the tool %q is for helpers only: write helper: true if this NPC answers the players' questions out of the story", name)
 		case lowest > ceiling:
 			l.problem(p, "the tool %q needs the tier %s, but this NPC's budget_tier is %s: it could never be called", name, lowest, ceiling)
 		}

@@ -31,6 +31,8 @@ type Options struct {
 	// Tools are the names of the built-in tools, each with the lowest tier at
 	// which it can be called.
 	Tools map[string]mcp.Tier
+	// HelperTools are those of them that only helpers may use.
+	HelperTools []string
 	// Servers are the names of the configured external tool servers. Their
 	// tools are called server__tool.
 	Servers []string

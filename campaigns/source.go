@@ -93,6 +93,7 @@ type npcFile struct {
 	Engine        string              `yaml:"engine" strict:"oneof=cascaded|s2s|sentence_cascade" doc:"How this NPC thinks and speaks. Default: cascaded."`
 	BudgetTier    string              `yaml:"budget_tier" strict:"oneof=fast|standard|deep" doc:"The longest that an answer may wait for tools: fast 0.5 s, standard 1.5 s, deep 4 s. Default: fast."`
 	Tools         []string            `yaml:"tools" strict:"max=64" doc:"The tools this NPC may use. Tools of external servers are written server__tool. None if absent."`
+	Helper        bool                `yaml:"helper" doc:"This NPC answers the players' questions, out of the story. Only helpers may search the web and read pages. Default: false."`
 	ToolChoice    string              `yaml:"tool_choice" strict:"oneof=native|routed|auto" doc:"Who chooses tools. Default: auto."`
 	Talkativeness float64             `yaml:"talkativeness" strict:"min=0,max=1" doc:"From 0 (only answers) to 1."`
 	Portrait      string              `yaml:"portrait" strict:"max=200" doc:"A picture in this folder."`

@@ -40,6 +40,9 @@ type Character struct {
 	Tier mcp.Tier
 	// Tools is the whitelist of tool names; nothing else is ever on its belt.
 	Tools []string
+	// Helper marks one who answers the players' questions instead of playing a
+	// part in the story. Some tools are for helpers only.
+	Helper bool
 	// ToolChoice is "native", "routed" or "auto".
 	ToolChoice string
 	// Talkativeness is from 0 (only answers) to 1.

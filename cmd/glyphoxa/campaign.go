@@ -27,24 +27,29 @@ func loadCampaign(cfg config) (*campaigns.Campaign, error) {
 
 // campaignOptions is what a campaign's checks need to know of the program.
 func campaignOptions(cfg config) campaigns.Options {
-	o := campaigns.Options{Tools: toolTiers(), Synthesizers: synthesizers}
+	o := campaigns.Options{Synthesizers: synthesizers}
+	o.Tools, o.HelperTools = toolTiers()
 	for _, s := range cfg.MCP.Servers {
 		o.Servers = append(o.Servers, s.Name)
 	}
 	return o
 }
 
-// toolTiers lists the built-in tools with the lowest tier that has time for each.
-func toolTiers() map[string]mcp.Tier {
+// toolTiers lists the built-in tools with the lowest tier that has time for each,
+// and those that are for helpers.
+func toolTiers() (tiers map[string]mcp.Tier, helpers []string) {
 	tools, err := builtins(belongings{})
 	if err != nil { // the shipped tables are tested to load
-		return nil
+		return nil, nil
 	}
-	tiers := make(map[string]mcp.Tier, len(tools))
+	tiers = make(map[string]mcp.Tier, len(tools))
 	for _, t := range tools {
-		tiers[t.Name] = tierFor(t.Estimated)
+		tiers[t.Name] = max(tierFor(t.Estimated), t.Least)
+		if t.HelpersOnly {
+			helpers = append(helpers, t.Name)
+		}
 	}
-	return tiers
+	return tiers, helpers
 }
 
 // tierFor is the fastest tier that has time for d.

@@ -35,6 +35,7 @@ type config struct {
 	TTS provider `yaml:"tts"`
 
 	Tools  toolsConfig  `yaml:"tools"`
+	Web    webConfig    `yaml:"web"`
 	MCP    mcpConfig    `yaml:"mcp"`
 	Memory memoryConfig `yaml:"memory"`
 

@@ -19,7 +19,7 @@ func TestExampleConfigurationEqualsTheDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got.MCP.Servers, got.Discord.DMRoles, got.Discord.DMUsers = nil, nil, nil // an empty list is no list
+	got.MCP.Servers, got.Discord.DMRoles, got.Discord.DMUsers, got.Web.Hosts = nil, nil, nil, nil // an empty list is no list
 	if diff := cmp.Diff(defaults(), got, sameSecret); diff != "" {
 		t.Errorf("glyphoxa.yaml.example differs from the defaults (-default +example):\n%s", diff)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/glyphoxa/glyphoxa/mcp/tools/recall"
 	"github.com/glyphoxa/glyphoxa/mcp/tools/rules"
 	"github.com/glyphoxa/glyphoxa/mcp/tools/session"
+	"github.com/glyphoxa/glyphoxa/mcp/tools/web"
 	"github.com/glyphoxa/glyphoxa/memory"
 )
 
@@ -53,7 +54,8 @@ func builtins(b belongings) ([]mcp.Builtin, error) {
 		return nil, err
 	}
 	notes := files.New(filepath.Join(b.dir, notesDir, c.ID), files.Options{MaxRead: b.limits.ReadBytes, MaxEntries: b.limits.ListEntries})
-	return slices.Concat(rolls, rules.Tools(library), recall.Tools(b.store), session.Tools(b.store), files.Tools(notes)), nil
+	return slices.Concat(rolls, rules.Tools(library), recall.Tools(b.store), session.Tools(b.store), files.Tools(notes),
+		web.Tools(webOf(b.cfg.Web))), nil
 }
 
 // openTools returns a host with the tools of this program, which roll with the

@@ -78,7 +78,7 @@ func Tools(o Options) []mcp.Builtin {
 	}
 	var noEngine, noPages string
 	if o.Engine == nil {
-		noEngine = "no search engine: set web.search to searxng or brave in the configuration"
+		noEngine = "no search engine: set web.search to searxng and web.url, or to brave and web.key, in the configuration"
 	}
 	if o.Pages == nil {
 		noPages = "pages may not be read: set web.pages to true in the configuration"
