@@ -33,6 +33,7 @@ func commands() []command {
 		{"say", "[flags] TEXT", "say one thing to an NPC and hear its answer", say},
 		{"check", "[CAMPAIGN...]", "tell everything that is wrong in configuration and campaigns", check},
 		{"doctor", "[flags]", "look for whatever would go wrong later", doctor},
+		{"campaign", "COMMAND", "import people and worlds from other programs, and export them", runCampaign},
 		{"schema", "", "print the JSON Schema of campaign files, for editors", schema},
 		{"roll", "EXPR", "roll dice, as written or as said", roll},
 		{"memory", "COMMAND", "search, show, move and erase what is remembered", runMemory},

@@ -248,3 +248,9 @@ func stemmed(s string) map[string]bool {
 	}
 	return m
 }
+
+// Broken names the line or veil that one sentence runs into, or "": for texts
+// that are no answers, such as what is imported or to be painted.
+func (s Safety) Broken(sentence, language string) (name string, veil bool) {
+	return newGuard(s, language).broken(stems(sentence))
+}
