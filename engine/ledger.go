@@ -70,6 +70,13 @@ func (l *ledger) word(s *spoken, w []WordTime) {
 	l.mu.Unlock()
 }
 
+// played is how much sound has been sent.
+func (l *ledger) played() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Duration(l.frames) * pcm.FrameTime
+}
+
 // heard is what the room has heard so far; all reports whether that is
 // everything that was to be said.
 func (l *ledger) heard() (text string, all bool) {

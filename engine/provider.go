@@ -66,9 +66,26 @@ type Delta struct {
 	Usage Usage
 }
 
-// Usage is what an answer cost, in the vendor's own counting.
+// Usage is what was used of a provider, in the provider's own counting.
 type Usage struct {
-	In, CachedIn, Out int // tokens
+	// In, CachedIn and Out are tokens; the cached are part of In. Thoughts count as
+	// Out, as vendors charge them.
+	In, CachedIn, Out int
+	// AudioIn, CachedAudioIn and AudioOut are how many of these were sound, which has
+	// a price of its own.
+	AudioIn, CachedAudioIn, AudioOut int
+	// Heard is sound that was recognised, Letters text that was synthesised.
+	Heard   time.Duration
+	Letters int
+}
+
+// Plus is both together.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{
+		In: u.In + v.In, CachedIn: u.CachedIn + v.CachedIn, Out: u.Out + v.Out,
+		AudioIn: u.AudioIn + v.AudioIn, CachedAudioIn: u.CachedAudioIn + v.CachedAudioIn, AudioOut: u.AudioOut + v.AudioOut,
+		Heard: u.Heard + v.Heard, Letters: u.Letters + v.Letters,
+	}
 }
 
 // A Model turns a request into text and tool calls. Its stream ends with one

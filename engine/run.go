@@ -80,6 +80,8 @@ type Outcome struct {
 	// Heard is what the room heard; Cut reports that there was more to come.
 	Heard string
 	Cut   bool
+	// Played is how much sound was sent to the room.
+	Played time.Duration
 	// Err is nil when the turn came to its own end, else why it ended.
 	Err   error
 	Usage Usage
@@ -107,7 +109,7 @@ func Run(ctx context.Context, p Plan) Outcome {
 	close(r.notes)
 	notes.Wait()
 	heard, all := r.voice.ledger.heard()
-	return Outcome{Heard: heard, Cut: !all, Err: err, Usage: r.usage}
+	return Outcome{Heard: heard, Cut: !all, Played: r.voice.ledger.played(), Err: err, Usage: r.usage}
 }
 
 // runner gives a turn its model, its tools, its sound and its clock.
@@ -219,7 +221,7 @@ func (r *runner) think(ctx context.Context, req Request) {
 		}
 		if d.Done {
 			done = true
-			r.usage.add(d.Usage)
+			r.usage = r.usage.Plus(d.Usage)
 		}
 		if ctx.Err() != nil {
 			return
@@ -237,8 +239,4 @@ func (r *runner) send(ctx context.Context, ev any) {
 	case r.events <- ev:
 	case <-ctx.Done():
 	}
-}
-
-func (u *Usage) add(v Usage) {
-	u.In, u.CachedIn, u.Out = u.In+v.In, u.CachedIn+v.CachedIn, u.Out+v.Out
 }

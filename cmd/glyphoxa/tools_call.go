@@ -97,7 +97,7 @@ type lineSession struct {
 	out *json.Encoder
 
 	mu      sync.Mutex // guards both
-	handler func(string, json.RawMessage) string
+	handler func(context.Context, string, json.RawMessage) mcp.Result
 }
 
 // SetTools implements [bridge.Session].
@@ -118,7 +118,7 @@ func (s *lineSession) SetTools(_ context.Context, tools []mcp.Tool) error {
 }
 
 // OnToolCall implements [bridge.Session].
-func (s *lineSession) OnToolCall(h func(string, json.RawMessage) string) {
+func (s *lineSession) OnToolCall(h func(context.Context, string, json.RawMessage) mcp.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.handler = h
@@ -181,7 +181,7 @@ func (d *toolsDesk) converse(ctx context.Context, w *workshop, s *lineSession, b
 		s.mu.Lock()
 		handler := s.handler
 		s.mu.Unlock()
-		result := handler(ask.Name, ask.Arguments)
+		result := handler(ctx, ask.Name, ask.Arguments).Text
 		s.mu.Lock()
 		err := s.out.Encode(map[string]string{"name": ask.Name, "result": result})
 		s.mu.Unlock()

@@ -26,10 +26,11 @@ type Session interface {
 	// declared before. It returns when the service has been told, or ctx ends.
 	SetTools(ctx context.Context, tools []mcp.Tool) error
 	// OnToolCall sets who answers calls: the handler blocks until there is a text
-	// for the model, and may be called from several goroutines at once. Nil takes
-	// the handler away; none is called any more once OnToolCall(nil) has returned
-	// and those under way have ended.
-	OnToolCall(handler func(name string, args json.RawMessage) string)
+	// for the model, or ctx ends because the service has taken the call back. It may
+	// be called from several goroutines at once. Nil takes the handler away; none is
+	// called any more once OnToolCall(nil) has returned and those under way have
+	// ended.
+	OnToolCall(handler func(ctx context.Context, name string, args json.RawMessage) mcp.Result)
 }
 
 // Options adjust a bridge. The zero value is useful.
@@ -79,22 +80,21 @@ func (b *Bridge) Use(ctx context.Context, belt *mcp.Belt) error {
 
 // call answers one call of the session. The belt checks it again: a session may
 // still hold an older declaration.
-func (b *Bridge) call(name string, args json.RawMessage) string {
+func (b *Bridge) call(ctx context.Context, name string, args json.RawMessage) mcp.Result {
 	b.mu.Lock()
 	belt := b.belt
 	b.mu.Unlock()
-	ctx, cancel := context.WithTimeout(b.ctx, b.timeout)
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
+	defer context.AfterFunc(b.ctx, cancel)()
 	before := len(belt.Tools())
-	text := belt.Call(ctx, name, args).Text
+	result := belt.Call(ctx, name, args)
 	if now := belt.Tools(); len(now) != before {
 		// The call took tools away, or found some. Where the service cannot be
 		// told, the belt refuses what the model should not have.
-		if err := b.session.SetTools(ctx, now); err != nil && ctx.Err() == nil {
-			return text
-		}
+		_ = b.session.SetTools(ctx, now)
 	}
-	return text
+	return result
 }
 
 // Close takes the handler away and ends calls that run. The session and the host

@@ -18,7 +18,7 @@ import (
 type session struct {
 	mu      sync.Mutex
 	tools   []string
-	handler func(string, json.RawMessage) string
+	handler func(context.Context, string, json.RawMessage) mcp.Result
 	refuse  error
 }
 
@@ -32,7 +32,7 @@ func (s *session) SetTools(_ context.Context, tools []mcp.Tool) error {
 	return s.refuse
 }
 
-func (s *session) OnToolCall(h func(string, json.RawMessage) string) {
+func (s *session) OnToolCall(h func(context.Context, string, json.RawMessage) mcp.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.handler = h
@@ -76,16 +76,16 @@ func TestSessionCallsTheBeltAndFollowsItsTier(t *testing.T) {
 	if d := cmp.Diff([]string{"fetch", "hang", "music", "roll"}, s.tools); d != "" {
 		t.Error(d)
 	}
-	if got := s.handler("roll", nil); got != "7" {
+	if got := s.handler(t.Context(), "roll", nil).Text; got != "7" {
 		t.Errorf("roll: %q", got)
 	}
-	if got := s.handler("search", nil); !strings.Contains(got, "not available") {
+	if got := s.handler(t.Context(), "search", nil).Text; !strings.Contains(got, "not available") {
 		t.Errorf("a tool of another tier: %q", got)
 	}
 	if err := b.Use(t.Context(), h.Belt(mcp.Grant{Allow: allow, Tier: mcp.Deep})); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.handler("search", nil); got != "found" || len(s.tools) != 5 {
+	if got := s.handler(t.Context(), "search", nil).Text; got != "found" || len(s.tools) != 5 {
 		t.Errorf("search in its tier: %q, %v", got, s.tools)
 	}
 	b.Close()
@@ -104,11 +104,11 @@ func TestUntrustedResultTakesDeclarationsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	s.handler("fetch", nil)
+	s.handler(t.Context(), "fetch", nil)
 	if d := cmp.Diff([]string{"fetch", "hang", "roll"}, s.tools); d != "" {
 		t.Error(d)
 	}
-	if got := s.handler("music", nil); strings.Contains(got, "playing") {
+	if got := s.handler(t.Context(), "music", nil).Text; strings.Contains(got, "playing") {
 		t.Errorf("music after the fetch: %q", got)
 	}
 }
@@ -123,16 +123,37 @@ func TestCallsEndAtTheTimeoutAndWithTheBridge(t *testing.T) {
 		}
 		began := time.Now()
 		handler := s.handler
-		handler("hang", nil)
+		handler(t.Context(), "hang", nil)
 		if took := time.Since(began); took != 2*time.Second {
 			t.Errorf("took %v, want 2s", took)
 		}
 		time.AfterFunc(time.Second, b.Close)
 		began = time.Now()
-		handler("hang", nil)
+		handler(t.Context(), "hang", nil)
 		if took := time.Since(began); took != time.Second {
 			t.Errorf("closed after 1 s, ended after %v", took)
 		}
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestACallThatTheServiceTakesBackEndsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, s := host(t), &session{}
+		b, err := New(t.Context(), s, h.Belt(mcp.Grant{Allow: allow, Tier: mcp.Deep}), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		began := time.Now()
+		s.handler(ctx, "hang", nil)
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("taken back after 1 s, ended after %v", took)
+		}
+		b.Close()
 		if err := h.Close(); err != nil {
 			t.Error(err)
 		}
