@@ -45,14 +45,6 @@ func (b *Breaker) Allow() bool {
 	return true
 }
 
-// Resting reports whether requests are not allowed now, without taking the one that
-// a half-open breaker allows.
-func (b *Breaker) Resting() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return !b.until.IsZero() && time.Now().Before(b.until)
-}
-
 // Worked closes the breaker, and reports whether it was open: the provider is back.
 func (b *Breaker) Worked() (back bool) {
 	b.mu.Lock()

@@ -33,6 +33,8 @@ type config struct {
 	LLM provider `yaml:"llm"`
 	STT provider `yaml:"stt"`
 	TTS provider `yaml:"tts"`
+	// S2S plays the NPCs whose campaign says engine: s2s.
+	S2S provider `yaml:"s2s"`
 
 	Tools  toolsConfig  `yaml:"tools"`
 	Web    webConfig    `yaml:"web"`
@@ -188,6 +190,7 @@ func defaults() config {
 		LLM:      provider{Provider: "auto"},
 		STT:      provider{Provider: "auto"},
 		TTS:      provider{Provider: "auto"},
+		S2S:      provider{Provider: "auto"},
 		Memory:   memoryConfig{Store: "sqlite"},
 		Discord:  discordConfig{Token: secret.Env("DISCORD_TOKEN"), Consent: "transcript"},
 	}

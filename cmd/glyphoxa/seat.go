@@ -132,6 +132,13 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 		},
 	}
 	opts.About = parts.about
+	if opts.Performer, err = performers(o, func(a bot.Alert) {
+		if t := table.Load(); t != nil {
+			s.tasks.Go(func() { t.Tell(a) }) // it may be the table that asks
+		}
+	}); err != nil {
+		return s, fmt.Errorf("s2s: %w", err)
+	}
 	if o.cfg.Tools.AllowWrite {
 		opts.Writes = mcp.WriteAsk // leave to ask the game master, each time
 	}
@@ -179,6 +186,7 @@ func (s *seat) close(ctx context.Context) error {
 	}
 	if s.table != nil {
 		errs = append(errs, s.table.Close(ctx))
+		s.tasks.Wait()
 	}
 	if s.host != nil {
 		errs = append(errs, s.host.Close())

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -262,9 +263,7 @@ func (s *rtSession) callOut(a *rtAnswer, c ToolCall, id string, at func(time.Dur
 		where := m{"response_id": a.id, "item_id": i.ID, "output_index": index, "call_id": id}
 		for piece := range slices.Chunk([]byte(args), max(1, (len(args)+1)/2)) {
 			d := m{"delta": string(piece)}
-			for k, v := range where {
-				d[k] = v
-			}
+			maps.Copy(d, where)
 			s.send("response.function_call_arguments.delta", d)
 		}
 		where["name"], where["arguments"] = c.Name, args

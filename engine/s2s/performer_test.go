@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -59,36 +58,44 @@ func (e *ear) Play(ctx context.Context, frame []int16) error {
 
 func (e *ear) Flush() int { return 0 }
 
-// words are the tones that were heard, by number, as [enginetest.Talk] makes them.
+// words are the tones that were heard for two frames or more, by number, as
+// [enginetest.Talk] makes them.
 func (e *ear) words() (out []int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	before := -1
 	for at := 0; at+pcm.FrameSize <= len(e.sound); at += pcm.FrameSize {
 		n := toneOf(e.sound[at : at+pcm.FrameSize])
-		if n >= 0 && !slices.Contains(out, n) {
+		if n >= 0 && n == before && !slices.Contains(out, n) {
 			out = append(out, n)
 		}
+		before = n
 	}
 	return out
 }
 
-// toneOf finds the tone in a frame by Goertzel's method; -1 for none.
+// toneOf finds the tone in a frame by where it rises through zero; -1 for none.
 func toneOf(frame []int16) int {
 	if pcm.Level(frame) < -30 {
 		return -1
 	}
-	best, loudest := -1, 0.0
-	for n := range 60 {
-		w := 2 * math.Pi * (300 + 25*float64(n)) / pcm.Rate
-		c, a, b := 2*math.Cos(w), 0.0, 0.0
-		for _, v := range frame {
-			a, b = float64(v)+c*a-b, a
+	var first, last float64
+	n := -1
+	for i := 1; i < len(frame); i++ {
+		a, b := float64(frame[i-1]), float64(frame[i])
+		if a >= 0 || b < 0 {
+			continue
 		}
-		if power := a*a + b*b - c*a*b; power > loudest {
-			best, loudest = n, power
+		last = float64(i-1) + a/(a-b)
+		if n++; n == 0 {
+			first = last
 		}
 	}
-	return best
+	place := (pcm.Rate*float64(n)/(last-first) - 300) / 25
+	if n < 2 || last-first < 0.7*float64(len(frame)) || place > 60 || math.Abs(place-math.Round(place)) > 0.2 {
+		return -1 // the edge of a word
+	}
+	return int(math.Round(place))
 }
 
 // stock is the model and synthesiser that stand in.
@@ -396,7 +403,7 @@ func TestASessionIsReplacedBeforeItsHourIsOverAndForgetsNothing(t *testing.T) {
 		for i := range 180 { // three hours
 			line := fmt.Sprintf(`Mira: "Question %d."`, i)
 			window := append(slices.Clone(talk[max(0, len(talk)-30):]), line)
-			if out := s.Perform(t.Context(), s.plan(&ear{}, window...), said()); out.Heard != "Aye." {
+			if out := s.Perform(t.Context(), s.plan(&ear{}, window...), nil); out.Heard != "Aye." {
 				t.Fatalf("turn %d: %q, %v", i, out.Heard, out.Err)
 			}
 			talk = append(talk, line, "Bram: Aye.")
@@ -607,5 +614,3 @@ func TestEveryNPCHasAVoiceOfTheVendors(t *testing.T) {
 		}
 	}
 }
-
-var _ http.Handler = (*enginetest.Realtime)(nil)

@@ -20,12 +20,6 @@ const tooMany = "No more tools in this turn: answer with what is known."
 // errMidTurn is a change of tools that has to wait for the turn's end.
 var errMidTurn = errors.New("this model's tools cannot change within a turn")
 
-func (p *Performer) current() *line {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.line
-}
-
 // exchange puts another line in the place of the current one, which it returns.
 func (p *Performer) exchange(l *line) *line {
 	p.mu.Lock()
