@@ -67,6 +67,7 @@ type game struct {
 	players   []string            // names of those who have spoken
 	hearing   int                 // utterances that are being recognised
 	settling  []chan struct{}
+	listened  map[string]listened      // by the person's id
 	feelings  map[string]*npc.Feelings // by NPC
 	takeTime  bool                     // the next answer may take the deep tier
 	closing   bool

@@ -22,8 +22,10 @@ func (t *Table) Listen(ctx context.Context, who Person, frames iter.Seq[[]int16]
 		return ErrNoEar
 	}
 	var hints engine.Hearing
+	var pauses *engine.Pauses
 	if err := t.do(ctx, func() error {
 		hints = engine.Hearing{Language: t.campaign.Language, Terms: t.campaign.Names()}
+		pauses = t.pausesOf(who)
 		return nil
 	}); err != nil {
 		return err
@@ -32,9 +34,9 @@ func (t *Table) Listen(ctx context.Context, who Person, frames iter.Seq[[]int16]
 	prefix := fmt.Sprintf("%013x-%s-", time.Now().UnixMicro(), who.ID)
 	begun := 0
 	ear := engine.NewEar(t.o.Ear, prefix, engine.EarOptions{
-		Hearing: hints, Keep: t.o.Performer != nil || t.o.Recordings != nil && who.Recorded,
+		Hearing: hints, Pauses: pauses, Keep: t.o.Performer != nil || t.o.Recordings != nil && who.Recorded,
 		Began:   func(string) { begun++; t.post(func() { t.hearing++ }) },
-		Talking: func() { t.post(func() { t.interrupt(who) }) },
+		Talking: func(time.Duration) { t.post(func() { t.interrupt(who) }) },
 		Interim: func(id, text string) { t.post(func() { t.interim(who, id, text) }) },
 	})
 	ended := 0

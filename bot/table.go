@@ -67,6 +67,10 @@ type Options struct {
 	Recordings *Recordings
 	// Feedback is a file for what people say about the bot; "" keeps none.
 	Feedback string
+	// Patience is how long players may pause; PatienceOf sets it for some of them, by
+	// name or id.
+	Patience   engine.Patience
+	PatienceOf map[string]engine.Patience
 	// Log receives what the DM would want to know tomorrow. Nil discards it.
 	Log *slog.Logger
 }

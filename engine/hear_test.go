@@ -7,8 +7,13 @@ import (
 	"iter"
 	"os"
 	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/glyphoxa/glyphoxa/voice/pcm"
 )
@@ -59,8 +64,12 @@ func TestUtterancesComeInOrderWithTheirSound(t *testing.T) {
 	var began []string
 	talking, interim := 0, 0
 	ear := NewEar(counter{}, "u", EarOptions{
-		Began:   func(id string) { began = append(began, id) },
-		Talking: func() { talking++ },
+		Began: func(id string) { began = append(began, id) },
+		Talking: func(voiced time.Duration) {
+			if voiced < 2*talkStep {
+				talking++
+			}
+		},
 		Interim: func(string, string) { interim++ },
 	})
 	var ids []string
@@ -139,4 +148,155 @@ func TestSenderWhoStopsEndsTheUtteranceAtOnce(t *testing.T) {
 	if n != 1 {
 		t.Errorf("got %d utterances, want the one that was stopped", n)
 	}
+}
+
+// sayings is a recogniser that understands one text after the other, and says them
+// when the sound of each has ended.
+type sayings struct {
+	mu    sync.Mutex
+	texts []string
+}
+
+func (*sayings) Name() string { return "sayings" }
+func (*sayings) Basic() bool  { return false }
+
+func (s *sayings) Hear(_ context.Context, _ Hearing, frames iter.Seq[[]int16]) iter.Seq2[Transcript, error] {
+	return func(yield func(Transcript, error) bool) {
+		s.mu.Lock()
+		text := s.texts[0]
+		s.texts = s.texts[1:]
+		s.mu.Unlock()
+		for range frames {
+		}
+		yield(Transcript{Text: text, Final: true}, nil)
+	}
+}
+
+// discordTalk is speech as it comes from a call: each stretch in real time, then
+// the sender's word that it has stopped, then nothing for as long as the pause lasts.
+func discordTalk(t *testing.T, pauses ...time.Duration) iter.Seq[[]int16] {
+	speech := twice(t)[88:138] // a second of the recording
+	return func(yield func([]int16) bool) {
+		for _, pause := range pauses {
+			for _, f := range speech {
+				time.Sleep(pcm.FrameTime)
+				if !yield(f) {
+					return
+				}
+			}
+			if !yield(nil) {
+				return
+			}
+			time.Sleep(pause)
+		}
+	}
+}
+
+func TestPauseWithinASentenceCostsNothingButASpeculation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var notes []string
+		ear := NewEar(&sayings{texts: []string{"We came because", "the bridge is gone.", "Who did that?"}}, "u", EarOptions{
+			Began:  func(id string) { notes = append(notes, "began "+id) },
+			MayEnd: func(u Utterance) { notes = append(notes, "may end: "+u.Text) },
+			GoesOn: func(id string) { notes = append(notes, "goes on "+id) },
+		})
+		for u, err := range ear.Listen(t.Context(), discordTalk(t, 900*time.Millisecond, 4*time.Second, time.Second)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			notes = append(notes, "said: "+u.Text)
+		}
+		want := []string{
+			"began u1", "may end: We came because", "goes on u1", "may end: We came because the bridge is gone.",
+			"said: We came because the bridge is gone.", "began u3", "said: Who did that?",
+		}
+		if diff := cmp.Diff(want, notes); diff != "" {
+			t.Errorf("what was heard (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestSlowSpeakerIsGivenMoreTime(t *testing.T) {
+	var p Pauses
+	first := p.wait(ended, stated)
+	for range 4 {
+		p.learned(ended, stated, 700*time.Millisecond, p.wait(ended, stated))
+	}
+	if slow := p.wait(ended, stated); slow < first+300*time.Millisecond {
+		t.Errorf("after four mistakes the wait is %v, from %v", slow, first)
+	}
+	for range 2000 {
+		p.learned(ended, stated, 0, p.wait(ended, stated))
+	}
+	if quick := p.wait(ended, stated); quick > first {
+		t.Errorf("after 2,000 turns without a pause the wait is %v, more than the %v of a stranger", quick, first)
+	}
+	usual := p.wait(silence, open)
+	p.SetPatience(LongPatience)
+	if long := p.wait(silence, open); long <= usual || long > longestPause {
+		t.Errorf("long patience waits for %v, the usual one for %v", long, usual)
+	}
+}
+
+// TestEveryTurnIsGivenAwayOnce drives the bare state machine with any order of
+// events: each turn that began is taken exactly once, in order, and none stays open
+// longer than the longest pause.
+func TestEveryTurnIsGivenAwayOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := &ending{pauses: new(Pauses)}
+		m.pauses.SetPatience(rapid.SampledFrom([]Patience{NormalPatience, QuickPatience, LongPatience}).Draw(t, "patience"))
+		var began, taken []string
+		look := func(actions []any) {
+			for _, a := range actions {
+				switch a := a.(type) {
+				case turnBegan:
+					began = append(began, a.id)
+				case turnIsTaken:
+					taken = append(taken, a.id)
+				}
+			}
+		}
+		var now time.Duration
+		speaking, n := false, 0
+		var waiting []string
+		recognise := func() {
+			i := rapid.IntRange(0, len(waiting)-1).Draw(t, "which")
+			text := rapid.SampledFrom([]string{"", "And", "Yes.", "We are here", "A rope, two torches"}).Draw(t, "text")
+			look(m.step(pieceDone{id: waiting[i], text: Transcript{Text: text}, at: now}))
+			waiting = slices.Delete(waiting, i, i+1)
+		}
+		for range rapid.IntRange(0, 60).Draw(t, "steps") {
+			now += time.Duration(rapid.IntRange(0, 900).Draw(t, "ms")) * time.Millisecond
+			for due, ok := m.due(); ok && due <= now; due, ok = m.due() {
+				look(m.step(timePassed{due}))
+			}
+			switch k := rapid.IntRange(0, 3).Draw(t, "event"); {
+			case k == 0 && !speaking:
+				n++
+				look(m.step(pieceBegan{fmt.Sprint(n), now}))
+				waiting = append(waiting, fmt.Sprint(n))
+				speaking = true
+			case k == 1 && speaking:
+				look(m.step(pieceEnded{at: now, how: rapid.SampledFrom([]stop{silence, ended}).Draw(t, "how")}))
+				speaking = false
+			case k == 2 && len(waiting) > 0:
+				recognise()
+			case k == 3:
+				look(m.step(rapid.SampledFrom([]any{senderStopped{}, soundBack{now}}).Draw(t, "sign")))
+			}
+			if due, ok := m.due(); ok && due > now+longestPause {
+				t.Fatalf("at %v the turn would stay open until %v", now, due)
+			}
+		}
+		if speaking {
+			look(m.step(pieceEnded{at: now, how: ended}))
+		}
+		look(m.step(soundEnded{}))
+		for len(waiting) > 0 {
+			recognise()
+		}
+		if !m.finished() || !slices.Equal(began, taken) {
+			t.Fatalf("began %v, taken %v, finished %v", began, taken, m.finished())
+		}
+	})
 }

@@ -67,6 +67,8 @@ func commands() []command {
 		{group: "privacy", name: "show", about: "What is kept of what you say, and where it goes", run: showPrivacy},
 		{group: "privacy", name: "optin", about: "Agree to be heard by the NPCs", run: decide(true)},
 		{group: "privacy", name: "optout", about: "Do not be heard any more", run: decide(false)},
+		{name: "patience", about: "How long you, or a player, may pause before the NPCs answer", session: true,
+			options: options(patienceOption(), text("player", "The player's name; only the DM may set others'", false, false)), run: setPatience},
 		{name: "help", about: "What you can do here", run: helpText},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/glyphoxa/glyphoxa/campaigns/strict"
+	"github.com/glyphoxa/glyphoxa/engine"
 	"github.com/glyphoxa/glyphoxa/mcp"
 	"github.com/glyphoxa/glyphoxa/secret"
 )
@@ -35,6 +36,8 @@ type config struct {
 	TTS provider `yaml:"tts"`
 	// S2S plays the NPCs whose campaign says engine: s2s.
 	S2S provider `yaml:"s2s"`
+
+	Hearing hearingConfig `yaml:"hearing"`
 
 	Tools  toolsConfig  `yaml:"tools"`
 	Web    webConfig    `yaml:"web"`
@@ -68,6 +71,14 @@ type provider struct {
 	Key secret.Text `yaml:"key"`
 	// Model is the vendor's name of the model; "" takes a good one.
 	Model string `yaml:"model" strict:"max=256"`
+}
+
+// hearingConfig says when somebody is taken to have finished.
+type hearingConfig struct {
+	// Patience is how long a pause may be: quick, normal or long. Players sets it for
+	// some, by name or Discord id.
+	Patience engine.Patience            `yaml:"patience"`
+	Players  map[string]engine.Patience `yaml:"players" strict:"max=256"`
 }
 
 // toolsConfig says what tools may do to this machine. Dry run is the default.
@@ -191,6 +202,7 @@ func defaults() config {
 		STT:      provider{Provider: "auto"},
 		TTS:      provider{Provider: "auto"},
 		S2S:      provider{Provider: "auto"},
+		Hearing:  hearingConfig{Players: map[string]engine.Patience{}},
 		Memory:   memoryConfig{Store: "sqlite"},
 		Discord:  discordConfig{Token: secret.Env("DISCORD_TOKEN"), Consent: "transcript"},
 	}

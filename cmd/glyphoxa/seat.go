@@ -139,6 +139,7 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 	}); err != nil {
 		return s, fmt.Errorf("s2s: %w", err)
 	}
+	opts.Patience, opts.PatienceOf = o.cfg.Hearing.Patience, o.cfg.Hearing.Players
 	if o.cfg.Tools.AllowWrite {
 		opts.Writes = mcp.WriteAsk // leave to ask the game master, each time
 	}
