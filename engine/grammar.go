@@ -1,8 +1,18 @@
 package engine
 
-import "strings"
+import (
+	"embed"
+	"fmt"
+	"strings"
+)
 
-// grammar is what a language's closed word classes say about the end of a sentence.
+// words are what closed word classes say about the end of a sentence, one file for
+// each language. They are data so that a translator need not read Go.
+//
+//go:embed words/*.txt
+var words embed.FS
+
+// A grammar holds a language's word classes.
 type grammar struct {
 	hesitates map[string]bool // "uh"
 	needsMore map[string]bool // conjunctions, articles, possessives: they end nothing
@@ -20,8 +30,14 @@ type grammar struct {
 	stops     map[string]bool // phrases that mean: stop talking
 }
 
-// grammarOf is the grammar of a BCP 47 tag. Of a language that is not known nothing
-// is believed, except that laughing is laughing everywhere.
+var (
+	english, german, spanish = read("en"), read("de"), read("es")
+	// foreign is a language that is not known: nothing is believed, except that
+	// thinking sounds the same everywhere.
+	foreign = grammar{hesitates: english.hesitates, agrees: english.hesitates}
+)
+
+// grammarOf is the grammar of a BCP 47 tag; "" is English.
 func grammarOf(language string) *grammar {
 	tag, _, _ := strings.Cut(strings.ToLower(language), "-")
 	switch tag {
@@ -35,90 +51,36 @@ func grammarOf(language string) *grammar {
 	return &foreign
 }
 
-// phrases makes a set of what stands between commas.
-func phrases(lists ...string) map[string]bool {
-	set := map[string]bool{}
-	for _, list := range lists {
-		for p := range strings.SplitSeq(list, ",") {
-			set[strings.TrimSpace(p)] = true
+// read reads a language's file. A fault in it is one of the program.
+func read(language string) (g grammar) {
+	sections := map[string]*map[string]bool{
+		"hesitates": &g.hesitates, "needsMore": &g.needsMore, "dangles": &g.dangles, "subjects": &g.subjects,
+		"counts": &g.counts, "asks": &g.asks, "begins": &g.begins, "items": &g.items, "joins": &g.joins,
+		"whole": &g.whole, "polite": &g.polite, "thanks": &g.thanks, "agrees": &g.agrees, "stops": &g.stops,
+	}
+	text, err := words.ReadFile("words/" + language + ".txt")
+	if err != nil {
+		panic(err)
+	}
+	var now map[string]bool
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line[0] == '#':
+		case line[0] == '[':
+			name := strings.Trim(line, "[]")
+			if sections[name] == nil {
+				panic(fmt.Sprintf("words/%s.txt: no class %q", language, name))
+			}
+			now = map[string]bool{}
+			*sections[name] = now
+		default:
+			for w := range strings.SplitSeq(line, ",") {
+				if w = strings.TrimSpace(w); w != "" {
+					now[w] = true
+				}
+			}
 		}
 	}
-	return set
-}
-
-const (
-	noises   = "uh, um, uhm, er, erm, hm, hmm, mm, mmm, äh, ähm, öh, öhm, eh, em, este"
-	laughter = "ha, haha, hahaha, heh, hehe, hehehe, hihi, lol, jaja, jajaja, jeje"
-)
-
-var foreign = grammar{hesitates: phrases(noises), agrees: phrases(laughter, noises)}
-
-var english = grammar{
-	hesitates: phrases(noises, "well, like"),
-	needsMore: phrases("and, or, but, nor, because, although, though, unless, until, whether, if, than, as, while, whereas",
-		"a, an, the, my, your, his, its, our, their, this here, every, these, i, we, they, very, really, quite, just, also, so"),
-	dangles: phrases("of, to, in, on, at, by, for, from, with, without, about, into, onto, over, under, through, between, behind, against, towards, near",
-		"is, are, was, were, am, be, been, has, have, had, do, does, did, will, would, can, could, shall, should, may, might, must",
-		"that, which, who, whose, where, when, he, she, any, some, no, not, get, got, want, need, take, give, buy, sell, bring, find, know, think, say, said, told, looking"),
-	subjects: phrases("you, he, she, it, we, they, i"),
-	counts:   phrases("one, two, three, four, five, six, seven, eight, nine, ten, eleven, twelve, twenty, thirty, fifty, hundred, thousand"),
-	asks: phrases("what, who, where, when, why, how, which, whose, is, are, was, were, do, does, did, can, could, will, would, should, have, has, may",
-		"what's, who's, where's, how's"),
-	begins: phrases("if, when, because, although, while, after, before, unless, since, once"),
-	items:  phrases("a, an, the, some, my, your, his, her, their"),
-	joins:  phrases("and, or"),
-	whole: phrases("yes, no, yeah, nope, yep, okay, ok, sure, fine, right, hello, hi, hey, good evening, good morning",
-		"goodbye, bye, good night, never mind, agreed, deal, done, of course, not at all, i do, i am, i will, i can, we are, we will, we do, that's all, come on, so be it"),
-	thanks: phrases("thanks, thank"),
-	polite: phrases("please, right, then"),
-	agrees: phrases(noises, laughter, "mhm, mm-hm, mm-hmm, mhmm, uh-huh, uhuh, huh, yeah, yep, yes, yup, ok, okay, right, sure, aha, ah, oh, ooh, wow, cool, nice, true, exactly, indeed, i see, got it, really, no way, good"),
-	stops: phrases("stop, stop it, stop talking, stop there, wait, wait wait, wait a moment, wait a minute, hold on, hold it, hang on, hush, quiet, be quiet, silence, enough",
-		"shut up, that's enough, no wait, let me finish, one moment, just a moment, not so fast"),
-}
-
-var german = grammar{
-	hesitates: phrases(noises, "also, naja, halt so"),
-	needsMore: phrases("und, oder, aber, denn, weil, obwohl, dass, ob, wenn, als, wie, falls, bevor, nachdem, damit, sowie, sondern, entweder, weder",
-		"der, die, das, den, dem, des, ein, eine, einen, einem, einer, eines, mein, meine, meinen, meinem, dein, deine, deinen, euer, eure, euren, ihr, ihre, ihren, sein, seine, seinen, unser, unsere, unseren",
-		"ich, wir, sehr, ganz, auch, noch ein, so ein, kein, keine, keinen, zum, zur, im, am, vom, beim, ins"),
-	dangles: phrases("von, zu, in, auf, bei, für, mit, ohne, über, unter, durch, zwischen, hinter, gegen, nach, aus, um, an, vor, seit",
-		"ist, sind, war, waren, bin, hat, habe, haben, hatte, wird, werden, würde, kann, können, könnte, soll, sollen, muss, müssen, darf, will, wollen, möchte, möchten",
-		"er, sie, es, man, etwas, suche, suchen, sucht, kaufen, sagt, sagte, gesagt, weiß, welche, welcher, wo, wann"),
-	subjects: phrases("du, er, sie, es, wir, ihr, ich, man"),
-	counts:   phrases("eins, zwei, drei, vier, fünf, sechs, sieben, acht, neun, zehn, elf, zwölf, zwanzig, dreißig, fünfzig, hundert, tausend"),
-	asks: phrases("was, wer, wo, wann, warum, wie, welche, welcher, welches, wessen, wem, wen, wieso, weshalb, wohin, woher, ist, sind, hast, habt, kannst, könnt, könntest, willst, wollt, darf, dürfen",
-		"weißt, wisst, kennst, kennt, gibt"),
-	begins: phrases("wenn, weil, obwohl, als, nachdem, bevor, falls, sobald, während"),
-	items:  phrases("ein, eine, einen, der, die, das, den, mein, meine, etwas"),
-	joins:  phrases("und, oder"),
-	whole: phrases("ja, nein, klar, gut, genau, okay, ok, hallo, guten abend, guten tag, guten morgen, gute nacht, tschüss, auf wiedersehen, schon gut",
-		"einverstanden, abgemacht, natürlich, gern, gerne, bitte, stimmt, das ist alles, ich auch"),
-	thanks: phrases("danke, vielen, dank"),
-	polite: phrases("bitte, oder, ja"),
-	agrees: phrases(noises, laughter, "mhm, ja, jaja, jo, jep, ok, okay, genau, klar, aha, ach so, achso, ach, oh, stimmt, gut, cool, krass, echt, wirklich, richtig, verstehe, ah, tja"),
-	stops: phrases("stopp, stop, halt, warte, wartet, warte mal, warte kurz, moment, moment mal, einen moment, ruhe, sei still, seid still, still, schweig, genug, das reicht",
-		"halt den mund, hör auf, hört auf, lass mich ausreden, nicht so schnell"),
-}
-
-var spanish = grammar{
-	hesitates: phrases(noises, "pues, bueno, o sea"),
-	needsMore: phrases("y, e, o, u, pero, ni, sino, porque, aunque, que, si, cuando, como, mientras, donde, para que, además",
-		"el, la, los, las, un, una, unos, unas, mi, mis, tu, tus, su, sus, nuestro, nuestra, nuestros, nuestras, vuestro, vuestra, cada, este, esta, ese, esa",
-		"yo, nosotros, muy, tan, más, también, del, al"),
-	dangles: phrases("de, a, en, con, sin, por, para, sobre, entre, hacia, hasta, desde, contra, tras, bajo",
-		"es, son, era, eran, está, están, estaba, soy, he, ha, han, había, va, voy, vamos, puede, puedo, podemos, quiero, queremos, quiere, tengo, tiene, tenemos, hay, comprar, compro, busco, buscar, buscamos, buscando, dijo, dice, sabe",
-		"él, ella, no, se, me, te, nos, lo, le, algún, alguna, quien, cual"),
-	subjects: phrases("tú, usted, él, ella, ellos, vosotros, ustedes"),
-	counts:   phrases("uno, dos, tres, cuatro, cinco, seis, siete, ocho, nueve, diez, once, doce, veinte, treinta, cincuenta, cien, mil"),
-	asks:     phrases("qué, quién, dónde, cuándo, cómo, cuánto, cuánta, cuántos, cuántas, cuál, hay, puedes, puede, tienes, tenéis, tiene, sabes, conoces, es, está"),
-	begins:   phrases("si, cuando, porque, aunque, mientras, como"),
-	items:    phrases("un, una, el, la, los, las, unos, unas, mi, mis"),
-	joins:    phrases("y, e, o, u"),
-	whole: phrases("sí, no, vale, claro, bien, hola, buenas noches, buenos días, buenas tardes, adiós, hasta luego, de acuerdo, trato hecho",
-		"por supuesto, nada más, eso es todo"),
-	thanks: phrases("gracias, muchas"),
-	polite: phrases("favor, verdad, no"),
-	agrees: phrases(noises, laughter, "ajá, sí, ya, vale, ok, okay, claro, bien, oh, ah, vaya, exacto, cierto, entiendo, ya veo, genial, en serio, bueno"),
-	stops: phrases("para, parad, alto, espera, esperad, espere, un momento, un segundo, silencio, calla, callad, cállate, callaos, basta, ya basta, suficiente",
-		"no tan rápido, déjame terminar"),
+	return g
 }
