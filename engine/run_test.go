@@ -146,7 +146,7 @@ func TestSentencesAreHeardInOrderAndWhole(t *testing.T) {
 			Model: &script{rounds: [][]Delta{text("Two left, dear. One has a view. ")}},
 			Synth: &tones{}, Mouth: m,
 		})
-		want := Outcome{Heard: "Two left, dear. One has a view.", Usage: Usage{In: 10, Out: 5}}
+		want := Outcome{Heard: "Two left, dear. One has a view.", Played: 1400 * time.Millisecond, Usage: Usage{In: 10, Out: 5}}
 		if diff := cmp.Diff(want, out); diff != "" {
 			t.Errorf("outcome (-want +got):\n%s", diff)
 		}
