@@ -1,6 +1,9 @@
 package memory
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // maxTerms bounds a question. The longest sentences people say have about 25
 // content words; the rest of a longer one is left out, rarest words first kept
@@ -15,9 +18,14 @@ type Question struct {
 	Prefixes []string
 	// Phrases must occur as they are: each is a sequence of folded words.
 	Phrases [][]string
+	// Senses are, for some of the terms, others that people say for the same
+	// thing. A line that has one of them answers a little of the term.
+	Senses map[string][]string
 
-	aim  aim
-	said map[string]bool // all folded words of the question
+	aim   aim
+	when  span
+	words []string        // all folded words of the question
+	said  map[string]bool // the same
 }
 
 // Ask analyses the text of a query. Any text is a question; none is an error.
@@ -33,7 +41,8 @@ func Ask(text string) Question {
 			*list = append(*list, t)
 		}
 	}
-	var all []string
+	all := words(text)
+	small := smallWords[languageOf(all)]
 	for i, part := range strings.Split(text, `"`) {
 		if i%2 == 1 {
 			// An odd number of quotes leaves the last part outside, which harms
@@ -49,8 +58,7 @@ func Ask(text string) Question {
 				continue
 			}
 			for _, w := range ws {
-				all = append(all, w)
-				if content(w) {
+				if !small[w] {
 					add(&q.Terms, term(w))
 				}
 			}
@@ -61,15 +69,59 @@ func Ask(text string) Question {
 			add(&q.Terms, term(w))
 		}
 	}
-	q.said = map[string]bool{}
+	q.words, q.said = all, map[string]bool{}
 	for _, w := range all {
 		q.said[w] = true
 	}
-	q.aim = aimOf(all)
+	q.aim, q.when = aimOf(all), spanOf(all)
+	q.Senses = map[string][]string{}
+	for _, t := range q.Terms {
+		if others := senses()[t]; len(others) > 0 {
+			q.Senses[t] = others
+		}
+	}
 	for i := range q.Prefixes {
 		q.Prefixes[i] = strings.TrimSuffix(q.Prefixes[i], "*")
 	}
 	return q
+}
+
+// maxNamesSaid bounds the names that are looked for in a question: each of its
+// words alone and with one or two after it.
+const maxNamesSaid = 48
+
+// Names are what may be a name in the question: its words, folded, and runs of
+// two and three of them, with the term under which each is looked for.
+func (q Question) Names() map[string]string {
+	out := map[string]string{}
+	for i, w := range q.words {
+		if content(w) {
+			out[w] = term(w)
+		}
+		for n := 2; n <= 3 && i+n <= len(q.words); n++ {
+			if run := q.words[i : i+n]; content(w) || content(run[n-1]) {
+				for _, w := range run {
+					if content(w) {
+						out[strings.Join(run, " ")] = term(w)
+						break
+					}
+				}
+			}
+		}
+		if len(out) > maxNamesSaid {
+			break
+		}
+	}
+	return out
+}
+
+// Mean adds a name that stands for the same as a term of the question.
+func (q *Question) Mean(t, name string) {
+	for _, w := range words(name) {
+		if u := term(w); content(w) && u != t && !slices.Contains(q.Senses[t], u) {
+			q.Senses[t] = append(slices.Clip(q.Senses[t]), u)
+		}
+	}
 }
 
 // Empty says whether there is nothing to look for.

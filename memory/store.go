@@ -116,9 +116,12 @@ type Query struct {
 	// Text is a question or some words in any language. "Double quotes" ask for
 	// a phrase, a* for words that begin with a.
 	Text string
-	// Session, Scene, Speaker (an id) and the times narrow it; zero is any.
+	// Session, Scene, Speaker (an id) and the times narrow it; zero is any. From is
+	// the first moment, To the first one that is too late.
 	Session, Scene, Speaker string
 	From, To                time.Time
+	// NPC narrows it to what was said by the NPC with this id, or to it.
+	NPC string
 	// Limit is how many hits; zero means 10, and the most is [MaxHits].
 	Limit int
 	// Vector is what Model made of Text; nil searches by words alone.

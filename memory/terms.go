@@ -27,7 +27,31 @@ func term(w string) string {
 	if base, ok := irregular[w]; ok {
 		w = base
 	}
+	if len(w) > 3 && letters(w) && !ordinary([]byte(w)) {
+		if s := stem(w); s == w || len(s) < 4 || !ordinary([]byte(s)) {
+			return foreign(w)
+		}
+	}
 	return stem(w)
+}
+
+// changesHead says whether a word's term may begin otherwise than the word.
+func changesHead(w string) bool {
+	if _, ok := irregular[w]; ok || strings.HasPrefix(w, "ge") {
+		return true
+	}
+	_, ok := foreignIrregular[w]
+	return ok
+}
+
+// letters says whether a folded word is made of the letters a to z alone.
+func letters(w string) bool {
+	for i := range len(w) {
+		if w[i] < 'a' || w[i] > 'z' {
+			return false
+		}
+	}
+	return true
 }
 
 // words are the folded words of a text, in order. Scripts that are written
@@ -125,9 +149,7 @@ me more most much many must my myself no nor not now of off oh ok okay on once o
 ours out over own really s same she should shouldn so some somebody someone something such t than that the
 their theirs them then there these they this those through to too um under until
 up us ve very was wasn we well were weren what when where which while who whom
-whose why will with won would wouldn yeah yes you your yours yourself please tell
-der die das ein eine einer einem einen und oder ist sind war ich du er sie es wir
-ihr nicht mit von zu im den dem des auf fur was wer wie wo`)
+whose why will with won would wouldn yeah yes you your yours yourself please tell`)
 
 // irregular maps forms that no stemmer brings together to their base.
 var irregular = func() map[string]string {

@@ -45,6 +45,9 @@ type memoryAsk struct {
 	SessionID string          `json:"session_id"`
 	Scene     string          `json:"scene"`
 	Speaker   string          `json:"speaker"`
+	NPC       string          `json:"npc"`
+	From      string          `json:"from"`
+	To        string          `json:"to"`
 	As        string          `json:"as"`
 	Campaign  string          `json:"campaign"`
 	Limit     int             `json:"limit"`
@@ -58,6 +61,9 @@ func searchMemory(ctx context.Context, m *memoryDesk, args []string) error {
 	m.flags.StringVar(&ask.Session, "session", "", "only in the session with this `ID`")
 	m.flags.StringVar(&ask.Scene, "scene", "", "only in this `SCENE`")
 	m.flags.StringVar(&ask.Speaker, "speaker", "", "only what the person with this `ID` said")
+	m.flags.StringVar(&ask.NPC, "npc", "", "only what the NPC with this `ID` said or was told")
+	m.flags.StringVar(&ask.From, "from", "", "only what was said at this `TIME` or later, such as 2026-05-08 or 2026-05-08T20:15")
+	m.flags.StringVar(&ask.To, "to", "", "only what was said before this `TIME`")
 	m.flags.IntVar(&ask.Limit, "limit", 10, "at most so `MANY` lines")
 	words, err := m.parse(args, 0, 1000)
 	if err != nil {
@@ -88,7 +94,11 @@ func searchMemory(ctx context.Context, m *memoryDesk, args []string) error {
 			}
 			continue
 		}
-		if err := m.answer(ctx, one); err != nil {
+		err := m.answer(ctx, one)
+		if errors.Is(err, errUsage) { // the other queries are none the worse
+			err = m.write(memoryAnswer{ID: one.ID, Query: one.Query, Results: []memoryResult{}, Error: err.Error()})
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -125,9 +135,21 @@ func (a *memoryAsk) read(line string) error {
 }
 
 func (m *memoryDesk) answer(ctx context.Context, a memoryAsk) error {
-	hits, err := m.store.Search(ctx, memory.Viewer{Campaign: a.Campaign, Entity: a.As}, memory.Query{
-		Text: a.Query, Session: a.Session, Scene: a.Scene, Speaker: a.Speaker, Limit: a.Limit,
-	})
+	q := memory.Query{Text: a.Query, Session: a.Session, Scene: a.Scene, Speaker: a.Speaker, NPC: a.NPC, Limit: a.Limit}
+	for _, t := range []struct {
+		given string
+		to    *time.Time
+	}{{a.From, &q.From}, {a.To, &q.To}} {
+		if t.given == "" {
+			continue
+		}
+		at, ok := readTime(t.given)
+		if !ok {
+			return fmt.Errorf("%w: %q is no time; write it like 2026-05-08 or 2026-05-08T20:15", errUsage, t.given)
+		}
+		*t.to = at
+	}
+	hits, err := m.store.Search(ctx, memory.Viewer{Campaign: a.Campaign, Entity: a.As}, q)
 	if err != nil {
 		return err
 	}

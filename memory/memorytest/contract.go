@@ -28,6 +28,8 @@ func Contract(t *testing.T, open func(t testing.TB) memory.Store) {
 		{"AnNPCHearsOnlyWhatItsAudienceSays", audienceDecides},
 		{"SearchFindsTheLineAQuestionIsAbout", searchFinds},
 		{"FiltersNarrowASearch", filtersNarrow},
+		{"OtherWordsAndFormsForTheSameAreFound", otherWords},
+		{"OtherNamesAreFoundByWhoKnowsThem", otherNames},
 		{"PhrasesAndPrefixesMatchAsWritten", phrasesAndPrefixes},
 		{"HostileQueriesAreHarmless", hostileQueries},
 		{"CampaignsNeverMix", campaignsNeverMix},
@@ -221,6 +223,7 @@ func filtersNarrow(t *testing.T, s memory.Store) {
 	for i := range lines[4:] {
 		lines[4+i].Session, lines[4+i].Scene = "two", "road"
 	}
+	lines[6].To = []string{"bartok"}
 	must(t, s.Append(t.Context(), lines...))
 	for _, c := range []struct {
 		q    memory.Query
@@ -231,6 +234,9 @@ func filtersNarrow(t *testing.T, s memory.Store) {
 		{memory.Query{Text: "the bridge map rope", Session: "two", Speaker: "bartok"}, "line-006 line-008"},
 		{memory.Query{Scene: "road", Speaker: "player-tom"}, "line-007"},
 		{memory.Query{From: Start.Add(30 * time.Second), To: Start.Add(40 * time.Second)}, "line-007 line-006"},
+		{memory.Query{NPC: "bartok", Session: "two"}, "line-008 line-007 line-006"},
+		{memory.Query{NPC: "bartok", Text: "torches rope", Limit: 2}, "line-007 line-008"},
+		{memory.Query{NPC: "nobody", Text: "torches"}, ""},
 		{memory.Query{Text: "mill", To: Start.Add(12 * time.Second)}, "line-002 line-001"},
 	} {
 		check(t, fmt.Sprintf("%+v", c.q), search(t, s, master, c.q), c.want)

@@ -23,33 +23,38 @@ type dialect struct{}
 
 var parameter = regexp.MustCompile(`\?(\d+)`)
 
-func (dialect) SQL(statement string) string { return parameter.ReplaceAllString(statement, "$$$1") }
+// plus keeps SQLite from a plan that would be the right one here.
+var plus = regexp.MustCompile(`\+(l\.)?campaign`)
+
+func (dialect) SQL(statement string) string {
+	return plus.ReplaceAllString(parameter.ReplaceAllString(statement, "$$$1"), "${1}campaign")
+}
 
 // Locking makes a row wait for others that write it: several processes may
 // append to one session.
 func (dialect) Locking() string { return " FOR UPDATE" }
 
-func (dialect) Put(ctx context.Context, tx *sql.Tx, in relational.Index, id int64, terms, audience []string) error {
+func (dialect) Put(ctx context.Context, tx *sql.Tx, in relational.Index, campaign, id int64, terms, audience []string) error {
 	lexemes := make([]string, 0, len(terms)+len(audience))
 	lexemes = append(lexemes, terms...)
 	for _, a := range audience {
 		lexemes = append(lexemes, "@"+a)
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO `+string(in)+` (id, tsv) VALUES ($1, array_to_tsvector($2::text[]))
-		ON CONFLICT (id) DO UPDATE SET tsv = excluded.tsv`, id, lexemes)
+	_, err := tx.ExecContext(ctx, `INSERT INTO `+string(in)+` (campaign, id, tsv) VALUES ($1, $2, array_to_tsvector($3::text[]))
+		ON CONFLICT (campaign, id) DO UPDATE SET tsv = excluded.tsv`, campaign, id, lexemes)
 	return err
 }
 
-func (dialect) Remove(ctx context.Context, tx *sql.Tx, in relational.Index, id int64) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM `+string(in)+` WHERE id = $1`, id)
+func (dialect) Remove(ctx context.Context, tx *sql.Tx, in relational.Index, campaign, id int64) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM `+string(in)+` WHERE campaign = $1 AND id = $2`, campaign, id)
 	return err
 }
 
 func (dialect) Find(ctx context.Context, q relational.Queryer, in relational.Index, m relational.Match) ([]int64, error) {
 	var packed sql.NullString
 	err := q.QueryRowContext(ctx, `SELECT string_agg(id::text, ' ' ORDER BY id DESC) FROM (SELECT id FROM `+string(in)+
-		` WHERE tsv @@ $1::tsquery AND id BETWEEN $2 AND $3 ORDER BY id DESC LIMIT $4) newest`,
-		expression(m), m.Low, m.High, m.Limit).Scan(&packed)
+		` WHERE campaign = $1 AND tsv @@ $2::tsquery AND id BETWEEN $3 AND $4 ORDER BY id DESC LIMIT $5) newest`,
+		m.Campaign, expression(m), m.Low, m.High, m.Limit).Scan(&packed)
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +73,10 @@ func (dialect) Find(ctx context.Context, q relational.Queryer, in relational.Ind
 // that a player says can leave its quotes.
 func expression(m relational.Match) string {
 	var b strings.Builder
+	if m.Any {
+		b.WriteString("('" + strings.Join(m.Terms, "' | '") + "') & ")
+		m.Terms = nil
+	}
 	for i, t := range m.Terms {
 		b.WriteString("'" + t + "'")
 		if m.Prefix && i == len(m.Terms)-1 {

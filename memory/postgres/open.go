@@ -55,6 +55,17 @@ func Open(ctx context.Context, dsn string) (*relational.Store, error) {
 	return relational.New(dialect{}, db, db), nil
 }
 
+// newest is the version of the tables that this program makes.
+const newest = 5
+
+// analysed are the migrations after which words are analysed otherwise: what was
+// written before is indexed anew.
+var analysed = goose.WithGoMigrations(
+	goose.NewGoMigration(newest, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+		return relational.Reindex(ctx, dialect{}, tx)
+	}}, nil),
+)
+
 func migrate(ctx context.Context, db *sql.DB) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -65,7 +76,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker))
+	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker), analysed)
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func (w *appender) line(ctx context.Context, l memory.Line) error {
 		return err // already there
 	}
 	session.lines++
-	return w.s.d.Put(ctx, w.t.Tx, Lines, seq, lineTerms(l), audience(campaign, speaker, heard, l.Aside))
+	return w.s.d.Put(ctx, w.t.Tx, Lines, campaign, seq, lineTerms(l), audience(campaign, speaker, heard, l.Aside))
 }
 
 // optedOut says whether somebody's words are not to be remembered.
@@ -201,11 +201,11 @@ func (w *appender) close(ctx context.Context) error {
 	if w.insert != nil {
 		_ = w.insert.Close()
 	}
-	for _, o := range w.sessions {
+	for k, o := range w.sessions {
 		if o.lines == o.before {
 			continue
 		}
-		if err := w.t.exec(ctx, `UPDATE session SET lines = ?1 WHERE id = ?2`, o.lines, o.id); err != nil {
+		if err := w.t.exec(ctx, `UPDATE session SET lines = ?1 WHERE campaign = ?2 AND id = ?3`, o.lines, k.campaign, o.id); err != nil {
 			return err
 		}
 	}

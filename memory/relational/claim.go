@@ -71,8 +71,8 @@ func (s *Store) learn(ctx context.Context, t *tx, campaign int64, c memory.Claim
 		if err != nil {
 			return err
 		}
-		if err := t.exec(ctx, `INSERT INTO knows (claim, who, since, how) VALUES (?1, ?2, ?3, 'witnessed') ON CONFLICT DO NOTHING`,
-			id, who, from); err != nil {
+		if err := t.exec(ctx, `INSERT INTO knows (campaign, claim, who, since, how) VALUES (?1, ?2, ?3, ?4, 'witnessed') ON CONFLICT DO NOTHING`,
+			campaign, id, who, from); err != nil {
 			return err
 		}
 	}
@@ -147,8 +147,8 @@ func (s *Store) tellLine(ctx context.Context, t *tx, from scope, key string, to 
 		return fmt.Errorf("line %q: %w to who tells it", key, memory.ErrUnknown)
 	}
 	for _, who := range to {
-		if err := t.exec(ctx, `INSERT INTO told (line, who, since, teller) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING`,
-			seq, who, from.asOf, from.who); err != nil {
+		if err := t.exec(ctx, `INSERT INTO told (campaign, line, who, since, teller) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING`,
+			from.campaign, seq, who, from.asOf, from.who); err != nil {
 			return err
 		}
 	}
@@ -165,7 +165,7 @@ func (s *Store) reindexLine(ctx context.Context, t *tx, campaign, seq int64) err
 		return err
 	}
 	tokens := audience(campaign, speaker, unpack(heard), bits&asideFlag != 0)
-	rows, err := t.QueryContext(ctx, s.d.SQL(`SELECT who FROM told WHERE line = ?1 ORDER BY who`), seq)
+	rows, err := t.QueryContext(ctx, s.d.SQL(`SELECT who FROM told WHERE campaign = ?1 AND line = ?2 ORDER BY who`), campaign, seq)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (s *Store) reindexLine(ctx context.Context, t *tx, campaign, seq int64) err
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return err
 	}
-	return s.d.Put(ctx, t.Tx, Lines, seq, lineTerms(l), tokens)
+	return s.d.Put(ctx, t.Tx, Lines, campaign, seq, lineTerms(l), tokens)
 }
 
 func (s *Store) tellClaim(ctx context.Context, t *tx, from scope, key string, to []int64) error {
@@ -193,8 +193,8 @@ func (s *Store) tellClaim(ctx context.Context, t *tx, from scope, key string, to
 		return err
 	}
 	for _, who := range to {
-		if err := t.exec(ctx, `INSERT INTO knows (claim, who, since, how, teller) VALUES (?1, ?2, ?3, 'told', ?4) ON CONFLICT DO NOTHING`,
-			id, who, from.asOf, from.who); err != nil {
+		if err := t.exec(ctx, `INSERT INTO knows (campaign, claim, who, since, how, teller) VALUES (?1, ?2, ?3, ?4, 'told', ?5) ON CONFLICT DO NOTHING`,
+			from.campaign, id, who, from.asOf, from.who); err != nil {
 			return err
 		}
 	}
@@ -242,7 +242,7 @@ func (s *Store) claims(ctx context.Context, c scope, q memory.ClaimQuery) ([]mem
 		q.Status = memory.Accepted // what waits for judgement is the game master's
 	}
 	where := []string{"c.campaign = ?1", "c.valid_from <= ?2", "c.status = ?5",
-		"(?3 = 0 OR EXISTS (SELECT 1 FROM knows k WHERE k.claim = c.id AND k.who IN (?3, ?4) AND k.since <= ?2))",
+		"(?3 = 0 OR EXISTS (SELECT 1 FROM knows k WHERE k.campaign = c.campaign AND k.claim = c.id AND k.who IN (?3, ?4) AND k.since <= ?2))",
 		// A relation to somebody of whom the viewer has not heard would give it away.
 		"(?3 = 0 OR c.form <> 'relation' OR " + fmt.Sprintf(acquainted, "c.object") + ")"}
 	args := c.args(string(q.Status))
@@ -259,6 +259,9 @@ func (s *Store) claims(ctx context.Context, c scope, q memory.ClaimQuery) ([]mem
 	}
 	order := map[int64]int{}
 	if question := memory.Ask(q.Text); !question.Empty() {
+		if err := s.alsoCalled(ctx, c, &question); err != nil {
+			return nil, err
+		}
 		ranked, err := s.rankClaims(ctx, c, question)
 		if err != nil || len(ranked) == 0 {
 			return nil, err
@@ -276,7 +279,9 @@ func (s *Store) claims(ctx context.Context, c scope, q memory.ClaimQuery) ([]mem
 func (s *Store) readClaims(ctx context.Context, c scope, where []string, args []any, order map[int64]int, limit, want int) ([]memory.Claim, error) {
 	rows, err := s.query(ctx, `SELECT c.id, c.key, c.form, c.subject, c.predicate, c.object, c.text, c.untrue, c.confidence, c.source, c.origin,
 		c.status, c.valid_from, c.valid_to, COALESCE(h.how, e.how, ''), COALESCE(h.since, e.since, 0), COALESCE(a.key, '')
-		FROM claim c LEFT JOIN knows h ON h.claim = c.id AND h.who = ?3 LEFT JOIN knows e ON e.claim = c.id AND e.who = ?4 LEFT JOIN actor a ON a.id = COALESCE(h.teller, e.teller)
+		FROM claim c LEFT JOIN knows h ON h.campaign = c.campaign AND h.claim = c.id AND h.who = ?3
+		LEFT JOIN knows e ON e.campaign = c.campaign AND e.claim = c.id AND e.who = ?4
+		LEFT JOIN actor a ON a.campaign = c.campaign AND a.id = COALESCE(h.teller, e.teller)
 		WHERE `+strings.Join(where, " AND ")+fmt.Sprintf(" ORDER BY c.valid_from DESC, c.id DESC LIMIT %d", limit), args...)
 	if err != nil {
 		return nil, err
@@ -324,21 +329,26 @@ func (s *Store) rankClaims(ctx context.Context, c scope, q memory.Question) ([]i
 		return nil, nil
 	}
 	found := map[int64]float64{}
-	add := func(m Match) error {
-		m.Audience, m.High, m.Limit = c.tokens(), forever, firstLook
+	add := func(m Match, weight float64) error {
+		m.Campaign, m.Audience, m.High, m.Limit = c.campaign, c.tokens(), forever, firstLook
 		ids, err := s.d.Find(ctx, s.read, Claims, m)
 		for _, id := range ids {
-			found[id] += memory.Rarity(float64(len(ids)), 10*firstLook)
+			found[id] += weight * memory.Rarity(float64(len(ids)), 10*firstLook)
 		}
 		return err
 	}
 	for _, t := range q.Terms {
-		if err := add(Match{Terms: []string{t}}); err != nil {
+		if err := add(Match{Terms: []string{t}}, 1); err != nil {
 			return nil, err
+		}
+		if others := q.Senses[t]; len(others) > 0 {
+			if err := add(Match{Terms: others, Any: true}, memory.SenseWeight); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for _, p := range q.Prefixes {
-		if err := add(Match{Terms: []string{p}, Prefix: true}); err != nil {
+		if err := add(Match{Terms: []string{p}, Prefix: true}, 1); err != nil {
 			return nil, err
 		}
 	}

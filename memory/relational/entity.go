@@ -16,7 +16,7 @@ import (
 // then, was accepted, and somebody it is was in on it. Parameters: ?1 campaign,
 // ?2 the moment, ?3 the viewer, ?4 everyone; the game master's viewer is 0.
 const known = `c.campaign = ?1 AND c.valid_from <= ?2 AND c.valid_to > ?2 AND c.status = 'accepted'
-	AND (?3 = 0 OR EXISTS (SELECT 1 FROM knows k WHERE k.claim = c.id AND k.who IN (?3, ?4) AND k.since <= ?2))`
+	AND (?3 = 0 OR EXISTS (SELECT 1 FROM knows k WHERE k.campaign = c.campaign AND k.claim = c.id AND k.who IN (?3, ?4) AND k.since <= ?2))`
 
 func (c scope) args(more ...any) []any {
 	return append([]any{c.campaign, c.asOf, c.who, c.everyone}, more...)
@@ -170,8 +170,8 @@ func (s *Store) audiences(ctx context.Context, c scope, claims []int64) (map[int
 	if !c.master() || len(claims) == 0 {
 		return nil, nil
 	}
-	rows, err := s.query(ctx, `SELECT k.claim, a.key FROM knows k JOIN actor a ON a.id = k.who
-		WHERE k.claim IN (`+list(claims)+`) AND k.since <= ?1 ORDER BY k.claim, a.key`, c.asOf)
+	rows, err := s.query(ctx, `SELECT k.claim, a.key FROM knows k JOIN actor a ON a.campaign = k.campaign AND a.id = k.who
+		WHERE k.campaign = ?2 AND k.claim IN (`+list(claims)+`) AND k.since <= ?1 ORDER BY k.claim, a.key`, c.asOf, c.campaign)
 	if err != nil {
 		return nil, err
 	}
@@ -266,7 +266,7 @@ func (s *Store) named(ctx context.Context, c scope, name string, kind memory.Kin
 			WHERE `+known+` AND (?5 = '' OR e.kind = ?5) ORDER BY e.name LIMIT ?6`, c.args(string(kind), maxNamed)...)
 		return fit, err
 	}
-	const byName = `SELECT e.key FROM called n JOIN entity e ON e.id = n.entity WHERE n.campaign = ?1 AND `
+	const byName = `SELECT e.key FROM called n JOIN entity e ON e.campaign = n.campaign AND e.id = n.entity WHERE n.campaign = ?1 AND `
 	if err := collect(exact, byName+`n.fold = ?2 LIMIT 200`, c.campaign, folded); err != nil {
 		return nil, err
 	}
@@ -291,14 +291,14 @@ func (s *Store) named(ctx context.Context, c scope, name string, kind memory.Kin
 		return fit, nil
 	}
 	for _, term := range memory.Ask(name).Terms {
-		ids, err := s.d.Find(ctx, s.read, Claims, Match{Terms: []string{term}, Audience: c.tokens(), High: forever, Limit: 200})
+		ids, err := s.d.Find(ctx, s.read, Claims, Match{Campaign: c.campaign, Terms: []string{term}, Audience: c.tokens(), High: forever, Limit: 200})
 		if err != nil {
 			return nil, err
 		}
 		if len(ids) == 0 {
 			continue
 		}
-		if err := collect(mentions, `SELECT c.subject FROM claim c WHERE c.form = 'text' AND c.id IN (`+list(ids)+`)`); err != nil {
+		if err := collect(mentions, `SELECT c.subject FROM claim c WHERE c.campaign = ?1 AND c.form = 'text' AND c.id IN (`+list(ids)+`)`, c.campaign); err != nil {
 			return nil, err
 		}
 	}

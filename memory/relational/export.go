@@ -105,7 +105,7 @@ func (e *exporter) run(ctx context.Context) error {
 }
 
 func (e *exporter) optouts(ctx context.Context) error {
-	rows, err := e.s.query(ctx, `SELECT a.key FROM optout o JOIN actor a ON a.id = o.who WHERE o.campaign = ?1 ORDER BY a.key`, e.c.campaign)
+	rows, err := e.s.query(ctx, `SELECT a.key FROM optout o JOIN actor a ON a.campaign = o.campaign AND a.id = o.who WHERE o.campaign = ?1 ORDER BY a.key`, e.c.campaign)
 	if err != nil {
 		return err
 	}
@@ -188,9 +188,9 @@ func (s *Store) pick(ctx context.Context, q string, args ...any) ([]int64, error
 }
 
 func (e *exporter) told(ctx context.Context) error {
-	rows, err := e.s.query(ctx, `SELECT l.key, a.key, COALESCE(b.key, ''), t.since FROM told t JOIN line l ON l.seq = t.line
-		JOIN actor a ON a.id = t.who LEFT JOIN actor b ON b.id = t.teller
-		WHERE l.campaign = ?1 AND (?2 = 0 OR l.speaker = ?2) ORDER BY t.line, t.who`, e.c.campaign, e.who)
+	rows, err := e.s.query(ctx, `SELECT l.key, a.key, COALESCE(b.key, ''), t.since FROM told t JOIN line l ON l.campaign = t.campaign AND l.seq = t.line
+		JOIN actor a ON a.campaign = t.campaign AND a.id = t.who LEFT JOIN actor b ON b.campaign = t.campaign AND b.id = t.teller
+		WHERE t.campaign = ?1 AND (?2 = 0 OR l.speaker = ?2) ORDER BY t.line, t.who`, e.c.campaign, e.who)
 	if err != nil {
 		return err
 	}
@@ -255,8 +255,8 @@ func (e *exporter) claims(ctx context.Context) error {
 }
 
 func (e *exporter) knowers(ctx context.Context, ids []int64) (map[int64][]memory.Knower, error) {
-	rows, err := e.s.query(ctx, `SELECT k.claim, a.key, k.since, k.how, COALESCE(b.key, '') FROM knows k JOIN actor a ON a.id = k.who
-		LEFT JOIN actor b ON b.id = k.teller WHERE k.claim IN (`+list(ids)+`) ORDER BY k.claim, k.who`)
+	rows, err := e.s.query(ctx, `SELECT k.claim, a.key, k.since, k.how, COALESCE(b.key, '') FROM knows k JOIN actor a ON a.campaign = k.campaign AND a.id = k.who
+		LEFT JOIN actor b ON b.campaign = k.campaign AND b.id = k.teller WHERE k.campaign = ?1 AND k.claim IN (`+list(ids)+`) ORDER BY k.claim, k.who`, e.c.campaign)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +276,7 @@ func (e *exporter) knowers(ctx context.Context, ids []int64) (map[int64][]memory
 
 func (e *exporter) claimPage(ctx context.Context, ids []int64, knowers map[int64][]memory.Knower) error {
 	rows, err := e.s.query(ctx, `SELECT id, key, form, subject, predicate, object, text, untrue, confidence, source, origin, status, valid_from, valid_to
-		FROM claim WHERE id IN (`+list(ids)+`) ORDER BY id`)
+		FROM claim WHERE campaign = ?1 AND id IN (`+list(ids)+`) ORDER BY id`, e.c.campaign)
 	if err != nil {
 		return err
 	}

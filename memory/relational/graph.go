@@ -66,7 +66,7 @@ func (s *Store) Neighbours(ctx context.Context, v memory.Viewer, id string, dept
 
 // acquainted is the condition that the viewer knows the entity in a column.
 const acquainted = `EXISTS (SELECT 1 FROM claim t WHERE t.campaign = c.campaign AND t.form = 'text' AND t.subject = %s
-	AND t.valid_from <= ?2 AND t.valid_to > ?2 AND (?3 = 0 OR EXISTS (SELECT 1 FROM knows k WHERE k.claim = t.id AND k.who IN (?3, ?4) AND k.since <= ?2)))`
+	AND t.valid_from <= ?2 AND t.valid_to > ?2 AND (?3 = 0 OR EXISTS (SELECT 1 FROM knows k WHERE k.campaign = t.campaign AND k.claim = t.id AND k.who IN (?3, ?4) AND k.since <= ?2)))`
 
 // edges returns the relations of an entity, whichever end it is, to others that
 // the viewer knows.

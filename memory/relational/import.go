@@ -144,7 +144,7 @@ func (im *restorer) told(ctx context.Context, r memory.ToldRecord) error {
 			return err
 		}
 	}
-	if err := im.t.exec(ctx, `INSERT INTO told (line, who, since, teller) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING`,
+	if err := im.t.exec(ctx, `INSERT INTO told (campaign, line, who, since, teller) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING`, im.campaign,
 		seq, to, r.At.UnixMicro(), by); err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (im *restorer) claim(ctx context.Context, r memory.ClaimRecord) error {
 				return err
 			}
 		}
-		if err := im.t.exec(ctx, `INSERT INTO knows (claim, who, since, how, teller) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING`,
+		if err := im.t.exec(ctx, `INSERT INTO knows (campaign, claim, who, since, how, teller) VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING`, im.campaign,
 			id, who, micros(k.Since), k.How, by); err != nil {
 			return err
 		}

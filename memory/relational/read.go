@@ -45,7 +45,7 @@ func (s *Store) latest(ctx context.Context, v memory.Viewer, q memory.Query, bef
 		high = min(high, seq-1)
 	}
 	for scanned, step := 0, q.Limit; scanned < maxScan && len(out) < q.Limit; step = min(2*step, 1000) {
-		ids, err := s.d.Find(ctx, s.read, Lines, Match{Audience: c.tokens(), Low: f.low, High: high, Limit: step})
+		ids, err := s.d.Find(ctx, s.read, Lines, Match{Campaign: c.campaign, Audience: c.tokens(), Low: f.low, High: high, Limit: step})
 		if err != nil {
 			return nil, err
 		}
@@ -73,14 +73,21 @@ type filter struct {
 	q         memory.Query
 	asOf      int64
 	speaker   int64 // of q.Speaker
-	nothing   bool  // a session or speaker that does not exist was asked for
+	npc       int64 // of q.NPC
+	nothing   bool  // a session, speaker or NPC that does not exist was asked for
 }
 
 func (s *Store) filter(ctx context.Context, c scope, q memory.Query) (filter, error) {
 	f := filter{high: forever, q: q, asOf: c.asOf}
-	if q.Speaker != "" {
+	for _, who := range []struct {
+		key string
+		id  *int64
+	}{{q.Speaker, &f.speaker}, {q.NPC, &f.npc}} {
+		if who.key == "" {
+			continue
+		}
 		var err error
-		if f.speaker, err = s.number(ctx, c.campaign, q.Speaker); err != nil || f.speaker == 0 {
+		if *who.id, err = s.number(ctx, c.campaign, who.key); err != nil || *who.id == 0 {
 			f.nothing = true
 			return f, err
 		}
@@ -111,6 +118,7 @@ func (f filter) passes(r row) bool {
 	case at > f.asOf,
 		f.q.Scene != "" && r.Scene != f.q.Scene,
 		f.q.Speaker != "" && r.Speaker.ID != f.q.Speaker,
+		f.npc != 0 && r.Speaker.ID != f.q.NPC && !slices.Contains(r.meant, f.npc),
 		!f.q.From.IsZero() && r.At.Before(f.q.From),
 		!f.q.To.IsZero() && !r.At.Before(f.q.To):
 		return false
@@ -121,12 +129,13 @@ func (f filter) passes(r row) bool {
 // lets is passes for a text.
 func (f filter) lets(t text) bool {
 	return t.at <= f.asOf && (f.q.Scene == "" || t.scene == f.q.Scene) && (f.speaker == 0 || t.speaker == f.speaker) &&
+		(f.npc == 0 || t.speaker == f.npc || slices.Contains(unpack(t.meant), f.npc)) &&
 		(f.q.From.IsZero() || t.at >= f.q.From.UnixMicro()) && (f.q.To.IsZero() || t.at < f.q.To.UnixMicro())
 }
 
 // narrow says whether the filter has something that only passes can decide.
 func (f filter) narrow() bool {
-	return f.q.Scene != "" || f.q.Speaker != "" || !f.q.From.IsZero() || !f.q.To.IsZero() || f.asOf < forever-1
+	return f.q.Scene != "" || f.q.Speaker != "" || f.npc != 0 || !f.q.From.IsZero() || !f.q.To.IsZero() || f.asOf < forever-1
 }
 
 // A row is a line with its numbers.
@@ -142,6 +151,7 @@ type text struct {
 	memory.Candidate
 	at, speaker int64
 	scene       string
+	meant       string // as pack has it
 }
 
 // texts reads lines by number for ranking, and only those that the viewer may
@@ -159,7 +169,7 @@ func (s *Store) texts(ctx context.Context, c scope, ids []int64) ([]text, error)
 	for i, t := range unheard {
 		numbers[i] = t.Seq
 	}
-	told, err := s.pick(ctx, `SELECT line FROM told WHERE line IN (`+list(numbers)+`) AND who IN (?1, ?2) AND since <= ?3`, c.who, c.everyone, c.asOf)
+	told, err := s.pick(ctx, `SELECT line FROM told WHERE campaign = ?4 AND line IN (`+list(numbers)+`) AND who IN (?1, ?2) AND since <= ?3`, c.who, c.everyone, c.asOf, c.campaign)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +182,7 @@ func (s *Store) texts(ctx context.Context, c scope, ids []int64) ([]text, error)
 }
 
 func (s *Store) allTexts(ctx context.Context, c scope, ids []int64) (heard, unheard []text, err error) {
-	rows, err := s.query(ctx, `SELECT seq, text, name, at, speaker, scene, heard, flags FROM line WHERE +campaign = ?1 AND seq IN (`+list(ids)+`)`, c.campaign)
+	rows, err := s.query(ctx, `SELECT seq, text, name, at, speaker, scene, heard, meant, flags FROM line WHERE +campaign = ?1 AND seq IN (`+list(ids)+`)`, c.campaign)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -182,12 +192,13 @@ func (s *Store) allTexts(ctx context.Context, c scope, ids []int64) (heard, unhe
 		var r row
 		var ears string
 		var bits int64
-		if err := rows.Scan(&t.Seq, &t.Text, &t.Name, &t.at, &t.speaker, &t.scene, &ears, &bits); err != nil {
+		if err := rows.Scan(&t.Seq, &t.Text, &t.Name, &t.at, &t.speaker, &t.scene, &ears, &t.meant, &bits); err != nil {
 			return nil, nil, err
 		}
 		if t.at > c.asOf {
 			continue
 		}
+		t.At = fromMicros(t.at)
 		if !c.master() {
 			r.Aside, r.heard = bits&asideFlag != 0, unpack(ears)
 		}
@@ -223,8 +234,9 @@ func (s *Store) fetch(ctx context.Context, c scope, ids []int64) ([]row, error) 
 }
 
 func (s *Store) rows(ctx context.Context, from Queryer, c scope, ids []int64) (map[int64]row, error) {
-	rows, err := from.QueryContext(ctx, s.d.SQL(`SELECT `+lineColumns+` FROM line l JOIN session s ON s.id = l.seq >> 32 JOIN actor a ON a.id = l.speaker
-		LEFT JOIN told d ON d.line = l.seq AND d.who = ?1 LEFT JOIN told e ON e.line = l.seq AND e.who = ?3 WHERE +l.campaign = ?2 AND l.seq IN (`+list(ids)+`)`), c.who, c.campaign, c.everyone)
+	rows, err := from.QueryContext(ctx, s.d.SQL(`SELECT `+lineColumns+` FROM line l JOIN session s ON s.campaign = l.campaign AND s.id = l.seq >> 32 JOIN actor a ON a.campaign = l.campaign AND a.id = l.speaker
+		LEFT JOIN told d ON d.campaign = l.campaign AND d.line = l.seq AND d.who = ?1
+		LEFT JOIN told e ON e.campaign = l.campaign AND e.line = l.seq AND e.who = ?3 WHERE +l.campaign = ?2 AND l.seq IN (`+list(ids)+`)`), c.who, c.campaign, c.everyone)
 	if err != nil {
 		return nil, err
 	}

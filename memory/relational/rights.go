@@ -52,11 +52,11 @@ func (s *Store) Forget(ctx context.Context, campaign, player string) (memory.For
 			return err
 		}
 		gone = memory.Forgotten{Lines: len(said), Claims: len(about)}
-		if err := errors.Join(s.dropLines(ctx, t, said), s.dropClaims(ctx, t, about)); err != nil {
+		if err := errors.Join(s.dropLines(ctx, t, c, said), s.dropClaims(ctx, t, c, about)); err != nil {
 			return err
 		}
 		for _, q := range []string{
-			`DELETE FROM called WHERE entity IN (SELECT id FROM entity WHERE campaign = ?1 AND key = ?2)`,
+			`DELETE FROM called WHERE campaign = ?1 AND entity IN (SELECT id FROM entity WHERE campaign = ?1 AND key = ?2)`,
 			`DELETE FROM entity WHERE campaign = ?1 AND key = ?2`,
 		} {
 			if err := t.exec(ctx, q, c, player); err != nil {
@@ -92,7 +92,7 @@ func (s *Store) Retain(ctx context.Context, campaign string, r memory.Retention,
 				AND source IN (SELECT key FROM line WHERE campaign = ?1 AND at < ?2)`, c, now.Add(-r.Lines).UnixMicro()); err != nil {
 				return err
 			}
-			if err := s.dropLines(ctx, t, old); err != nil {
+			if err := s.dropLines(ctx, t, c, old); err != nil {
 				return err
 			}
 		}
@@ -102,7 +102,7 @@ func (s *Store) Retain(ctx context.Context, campaign string, r memory.Retention,
 				return err
 			}
 			gone.Claims = len(old)
-			return s.dropClaims(ctx, t, old)
+			return s.dropClaims(ctx, t, c, old)
 		}
 		return nil
 	})
@@ -116,27 +116,27 @@ func (s *Store) Retain(ctx context.Context, campaign string, r memory.Retention,
 	return gone, s.explain("erasing what was kept long enough", s.d.Purge(ctx, s.write))
 }
 
-func (s *Store) dropLines(ctx context.Context, t *tx, ids []int64) error {
-	if err := s.dropVectors(ctx, t, ids); err != nil {
+func (s *Store) dropLines(ctx context.Context, t *tx, campaign int64, ids []int64) error {
+	if err := s.dropVectors(ctx, t, campaign, ids); err != nil {
 		return err
 	}
-	return s.drop(ctx, t, Lines, ids, `DELETE FROM told WHERE line IN (%s)`, `DELETE FROM line WHERE seq IN (%s)`)
+	return s.drop(ctx, t, Lines, campaign, ids, `DELETE FROM told WHERE campaign = ?1 AND line IN (%s)`, `DELETE FROM line WHERE +campaign = ?1 AND seq IN (%s)`)
 }
 
-func (s *Store) dropClaims(ctx context.Context, t *tx, ids []int64) error {
-	return s.drop(ctx, t, Claims, ids, `DELETE FROM knows WHERE claim IN (%s)`, `DELETE FROM claim WHERE id IN (%s)`)
+func (s *Store) dropClaims(ctx context.Context, t *tx, campaign int64, ids []int64) error {
+	return s.drop(ctx, t, Claims, campaign, ids, `DELETE FROM knows WHERE campaign = ?1 AND claim IN (%s)`, `DELETE FROM claim WHERE +campaign = ?1 AND id IN (%s)`)
 }
 
 // drop takes rows out of an index and out of tables.
-func (s *Store) drop(ctx context.Context, t *tx, in Index, ids []int64, statements ...string) error {
+func (s *Store) drop(ctx context.Context, t *tx, in Index, campaign int64, ids []int64, statements ...string) error {
 	for _, id := range ids {
-		if err := s.d.Remove(ctx, t.Tx, in, id); err != nil {
+		if err := s.d.Remove(ctx, t.Tx, in, campaign, id); err != nil {
 			return err
 		}
 	}
 	for chunk := range slices.Chunk(ids, 500) {
 		for _, q := range statements {
-			if err := t.exec(ctx, fmt.Sprintf(q, list(chunk))); err != nil {
+			if err := t.exec(ctx, fmt.Sprintf(q, list(chunk)), campaign); err != nil {
 				return err
 			}
 		}

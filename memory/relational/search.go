@@ -3,6 +3,7 @@ package relational
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/glyphoxa/glyphoxa/memory"
@@ -40,6 +41,9 @@ func (s *Store) Search(ctx context.Context, v memory.Viewer, q memory.Query) ([]
 	if err != nil || f.nothing {
 		return nil, s.explain("searching", err)
 	}
+	if err := s.alsoCalled(ctx, c, &question); err != nil {
+		return nil, s.explain("searching", err)
+	}
 	hits, err := s.search(ctx, c, f, question)
 	return hits, s.explain("searching", err)
 }
@@ -59,7 +63,7 @@ func (s *Store) search(ctx context.Context, c scope, f filter, q memory.Question
 	if share >= hearsMuch {
 		audience = nil
 	}
-	found, rarity, err := s.postings(ctx, audience, f, q, n)
+	found, rarity, err := s.postings(ctx, c, audience, f, q, n)
 	if err != nil {
 		return nil, err
 	}
@@ -118,13 +122,15 @@ func (s *Store) withMeaning(ctx context.Context, c scope, f filter, words []int6
 	if err != nil {
 		return nil, nil, err
 	}
-	texts, err := s.texts(ctx, c, near)
+	texts, err := s.texts(ctx, c, slices.Sorted(maps.Keys(near)))
 	if err != nil {
 		return nil, nil, err
 	}
-	near = slices.DeleteFunc(near, func(seq int64) bool {
-		return !slices.ContainsFunc(texts, func(t text) bool { return t.Seq == seq && f.lets(t) })
-	})
+	let := map[int64]bool{}
+	for _, t := range texts {
+		let[t.Seq] = f.lets(t)
+	}
+	maps.DeleteFunc(near, func(seq int64, _ int) bool { return !let[seq] })
 	order, scores := fuse(words, near)
 	return order, scores, nil
 }
@@ -135,20 +141,26 @@ type postingList struct {
 	match  Match
 	ids    []int64
 	common float64 // how many lines have it, counted or estimated
+	weight float64 // how much it counts
 }
 
 // postings looks every term up and adds up, for each line, how much the terms it
 // contains say. Rare terms are looked up completely. Common ones say little, and
 // what they say of a candidate is found when it is read.
-func (s *Store) postings(ctx context.Context, audience []string, f filter, q memory.Question, n counted) (map[int64]float64, map[string]float64, error) {
-	base := Match{Low: f.low, High: f.high, Limit: firstLook}
+func (s *Store) postings(ctx context.Context, c scope, audience []string, f filter, q memory.Question, n counted) (map[int64]float64, map[string]float64, error) {
+	base := Match{Campaign: c.campaign, Low: f.low, High: f.high, Limit: firstLook}
 	var lists []*postingList
 	for _, t := range q.Terms {
-		lists = append(lists, &postingList{key: t, match: base})
+		lists = append(lists, &postingList{key: t, match: base, weight: 1})
 		lists[len(lists)-1].match.Terms = []string{t}
+		if others := q.Senses[t]; len(others) > 0 {
+			l := &postingList{key: memory.SenseKey + t, match: base, weight: memory.SenseWeight}
+			l.match.Terms, l.match.Any = others, true
+			lists = append(lists, l)
+		}
 	}
 	for _, p := range q.Prefixes {
-		lists = append(lists, &postingList{key: p + "*", match: base})
+		lists = append(lists, &postingList{key: p + "*", match: base, weight: 1})
 		lists[len(lists)-1].match.Terms, lists[len(lists)-1].match.Prefix = []string{p}, true
 	}
 	// The first look is at everybody's lines, because that is quickest, and only
@@ -179,7 +191,7 @@ func (s *Store) postings(ctx context.Context, audience []string, f filter, q mem
 		}
 		budget -= l.common
 		for _, id := range l.ids {
-			found[id] += rarity[l.key]
+			found[id] += l.weight * rarity[l.key]
 		}
 	}
 	if len(lists) > 0 && lists[0].common > 2*postings {
@@ -194,7 +206,7 @@ func (s *Store) together(ctx context.Context, audience []string, lists []*postin
 	m := lists[0].match
 	m.Audience, m.Limit = audience, firstLook
 	says := rarity[lists[0].key]
-	if len(lists) > 1 && !m.Prefix && !lists[1].match.Prefix {
+	if len(lists) > 1 && !m.Prefix && !lists[1].match.Prefix && !m.Any && !lists[1].match.Any {
 		m.Terms = []string{lists[0].key, lists[1].key}
 		says += rarity[lists[1].key]
 	}
@@ -215,7 +227,7 @@ func (s *Store) share(ctx context.Context, c scope, n counted) (float64, error) 
 		}
 		return 0, nil
 	}
-	newest, err := s.d.Find(ctx, s.read, Lines, Match{Audience: c.tokens(), High: forever, Limit: firstLook})
+	newest, err := s.d.Find(ctx, s.read, Lines, Match{Campaign: c.campaign, Audience: c.tokens(), High: forever, Limit: firstLook})
 	return n.estimate(newest, firstLook) / all, err
 }
 

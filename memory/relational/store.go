@@ -26,8 +26,12 @@ const (
 
 // A Match asks an index for rows.
 type Match struct {
-	// Terms must all occur. With Prefix, the last is only a beginning.
+	// Campaign is whose rows are asked for, where the index knows it.
+	Campaign int64
+	// Terms must all occur; with Any, one of them is enough. With Prefix, the last
+	// is only a beginning.
 	Terms  []string
+	Any    bool
 	Prefix bool
 	// Audience are audience tokens of which one must be there; none is any. Only
 	// the game master's searches go without, and what they find is checked again.
@@ -46,15 +50,17 @@ type Queryer interface {
 
 // A Dialect is what a database does in its own way.
 type Dialect interface {
-	// SQL rewrites a statement with parameters ?1, ?2, … for the database.
+	// SQL rewrites a statement with parameters ?1, ?2, … for the database. A plus
+	// before a campaign's column keeps SQLite from walking a whole campaign where
+	// rows are asked for by number; others take it away.
 	SQL(statement string) string
 	// Locking is what a SELECT ends with to make others that write its rows
 	// wait; "" where there is only one writer anyway.
 	Locking() string
 	// Put indexes a row, replacing what was there under its id.
-	Put(ctx context.Context, tx *sql.Tx, in Index, id int64, terms, audience []string) error
+	Put(ctx context.Context, tx *sql.Tx, in Index, campaign, id int64, terms, audience []string) error
 	// Remove takes a row out of an index.
-	Remove(ctx context.Context, tx *sql.Tx, in Index, id int64) error
+	Remove(ctx context.Context, tx *sql.Tx, in Index, campaign, id int64) error
 	// Find returns the ids that match, highest first.
 	Find(ctx context.Context, q Queryer, in Index, m Match) ([]int64, error)
 	// Purge makes sure that what was deleted is gone from the files.

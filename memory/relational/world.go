@@ -106,7 +106,7 @@ func (p *importer) load(ctx context.Context) error {
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return err
 	}
-	rows, err = p.t.QueryContext(ctx, p.s.d.SQL(`SELECT c.key, k.who FROM knows k JOIN claim c ON c.id = k.claim
+	rows, err = p.t.QueryContext(ctx, p.s.d.SQL(`SELECT c.key, k.who FROM knows k JOIN claim c ON c.campaign = k.campaign AND c.id = k.claim
 		WHERE c.campaign = ?1 AND c.origin = 'campaign' AND c.valid_to = 9223372036854775807 AND k.how = '' ORDER BY k.who`), p.campaign)
 	if err != nil {
 		return err
@@ -188,7 +188,7 @@ func (p *importer) node(ctx context.Context, e memory.Entity) error {
 	if err := p.t.row(ctx, `SELECT id FROM entity WHERE campaign = ?1 AND key = ?2`, p.campaign, e.ID).Scan(&id); err != nil {
 		return err
 	}
-	if err := p.t.exec(ctx, `DELETE FROM called WHERE entity = ?1`, id); err != nil {
+	if err := p.t.exec(ctx, `DELETE FROM called WHERE campaign = ?1 AND entity = ?2`, p.campaign, id); err != nil {
 		return err
 	}
 	names := append([]string{e.Name}, e.Aliases...)
@@ -270,13 +270,13 @@ func (p *importer) statement(ctx context.Context, st statement) error {
 		if id, err = p.insert(ctx, st); err != nil {
 			return err
 		}
-	} else if err := p.t.exec(ctx, `DELETE FROM knows WHERE claim = ?1 AND how = ''`, id); err != nil {
+	} else if err := p.t.exec(ctx, `DELETE FROM knows WHERE campaign = ?1 AND claim = ?2 AND how = ''`, p.campaign, id); err != nil {
 		return err
 	}
 	p.open[st.key] = openClaim{id: id, kept: true, text: st.text, predicate: st.predicate, object: st.object,
 		subject: st.subject, untrue: st.untrue, audience: pack(who)}
 	for _, w := range who {
-		if err := p.t.exec(ctx, `INSERT INTO knows (claim, who, since) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING`, id, w, p.from()); err != nil {
+		if err := p.t.exec(ctx, `INSERT INTO knows (campaign, claim, who, since) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING`, p.campaign, id, w, p.from()); err != nil {
 			return err
 		}
 	}
@@ -305,7 +305,7 @@ func (st statement) terms() []string {
 // index puts a claim into the index for those who know it now.
 func (s *Store) index(ctx context.Context, t *tx, campaign, claim int64, terms []string) error {
 	tokens := []string{campaignToken(campaign)}
-	rows, err := t.QueryContext(ctx, s.d.SQL(`SELECT who FROM knows WHERE claim = ?1 ORDER BY who`), claim)
+	rows, err := t.QueryContext(ctx, s.d.SQL(`SELECT who FROM knows WHERE campaign = ?1 AND claim = ?2 ORDER BY who`), campaign, claim)
 	if err != nil {
 		return err
 	}
@@ -320,12 +320,12 @@ func (s *Store) index(ctx context.Context, t *tx, campaign, claim int64, terms [
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return err
 	}
-	return s.d.Put(ctx, t.Tx, Claims, claim, terms, tokens)
+	return s.d.Put(ctx, t.Tx, Claims, campaign, claim, terms, tokens)
 }
 
 // end closes a claim. It stays for those who look back.
 func (p *importer) end(ctx context.Context, id int64) error {
-	return p.t.exec(ctx, `UPDATE claim SET valid_to = ?1 WHERE id = ?2`, p.now, id)
+	return p.t.exec(ctx, `UPDATE claim SET valid_to = ?1 WHERE +campaign = ?2 AND id = ?3`, p.now, p.campaign, id)
 }
 
 // endRest ends what the campaign's folder no longer says.

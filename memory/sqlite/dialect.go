@@ -23,13 +23,13 @@ func (dialect) SQL(statement string) string { return statement }
 // Locking is not needed: transactions that write begin by locking the file.
 func (dialect) Locking() string { return "" }
 
-func (d dialect) Put(ctx context.Context, tx *sql.Tx, in relational.Index, id int64, terms, audience []string) error {
+func (d dialect) Put(ctx context.Context, tx *sql.Tx, in relational.Index, _, id int64, terms, audience []string) error {
 	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO `+string(in)+` (rowid, text, aud) VALUES (?1, ?2, ?3)`,
 		id, strings.Join(terms, " "), strings.Join(audience, " "))
 	return err
 }
 
-func (dialect) Remove(ctx context.Context, tx *sql.Tx, in relational.Index, id int64) error {
+func (dialect) Remove(ctx context.Context, tx *sql.Tx, in relational.Index, _, id int64) error {
 	_, err := tx.ExecContext(ctx, `DELETE FROM `+string(in)+` WHERE rowid = ?1`, id)
 	return err
 }
@@ -59,6 +59,10 @@ func (dialect) Find(ctx context.Context, q relational.Queryer, in relational.Ind
 // nothing that a player says can leave its quotes.
 func expression(m relational.Match) string {
 	var b strings.Builder
+	if m.Any {
+		b.WriteString(`text:("` + strings.Join(m.Terms, `" OR "`) + `") AND `)
+		m.Terms = nil
+	}
 	for i, t := range m.Terms {
 		b.WriteString(`text:"` + t + `"`)
 		if m.Prefix && i == len(m.Terms)-1 {

@@ -82,12 +82,23 @@ func dsn(path, mode string, more ...string) string {
 	return u.String()
 }
 
+// newest is the version of the tables that this program makes.
+const newest = 5
+
+// analysed are the migrations after which words are analysed otherwise: what was
+// written before is indexed anew.
+var analysed = goose.WithGoMigrations(
+	goose.NewGoMigration(newest, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+		return relational.Reindex(ctx, dialect{}, tx)
+	}}, nil),
+)
+
 func migrate(ctx context.Context, db *sql.DB) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return err
 	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, files)
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, files, analysed)
 	if err != nil {
 		return err
 	}
