@@ -32,6 +32,11 @@ func (t *Table) Stop(ctx context.Context, _ Person) error {
 	return t.do(ctx, func() error { t.silence(); return nil })
 }
 
+// forgo forgets the answers that one NPC owes.
+func (t *Table) forgo(id string) {
+	t.waiting = slices.DeleteFunc(t.waiting, func(a ask) bool { return a.npc == id })
+}
+
 // silence ends the running turn and forgets the answers that are owed.
 func (t *Table) silence() {
 	t.waiting = nil

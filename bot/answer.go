@@ -55,10 +55,11 @@ func (t *Table) begin(a ask, c npc.Character) {
 	t.turnID++
 	ctx, cancel := context.WithCancelCause(t.ctx)
 	tier := t.tier(a, c)
-	belt := t.o.Tools.Belt(mcp.Grant{
+	grant := mcp.Grant{
 		Caller: mcp.Caller{Campaign: t.campaign.ID, Session: t.session, NPC: c.ID, Speaker: a.line.Speaker.ID, Turn: t.turnID},
-		Allow:  t.granted(c), Tier: tier.Tier, Utterance: a.line.Text, Writes: t.o.Writes, Helper: c.Helper,
-	})
+		Allow:  t.granted(c), Tier: tier.Tier, Utterance: a.line.Text, Writes: t.o.Writes, NoExecute: !t.o.Execute, Helper: c.Helper,
+	}
+	belt := t.o.Tools.Belt(grant)
 	r := &running{
 		ask: a, npc: c.ID, line: t.newLineID(time.Now()), cancel: cancel, done: make(chan struct{}),
 		turn: Turn{ID: t.turnID, NPC: c.ID, Heard: a.recognised, Tier: tier.Tier, Why: tier.Reason(), Routed: time.Since(a.heard)},
@@ -89,16 +90,19 @@ func (t *Table) begin(a ask, c npc.Character) {
 	if t.o.Synth != nil {
 		plan.Mouth = t.mouthOf(c.ID, r.line)
 	}
-	route := a.exact == "" && performer == nil && len(belt.Tools()) > 0 && routes(c, brain)
-	setting, now := t.setting(), t.situation(c, a, !route && len(belt.Tools()) > 0)
+	route := a.exact == "" && performer == nil && len(belt.Tools()) > 0 && a.results == nil && t.routes(c, brain)
+	setting, now := t.setting(), t.situation(c, a, !route && a.results == nil && len(belt.Tools()) > 0)
 	eyes, session := memory.Viewer{Campaign: t.campaign.ID, Entity: c.ID}, t.session
 	t.tasks.Go(func() {
 		if a.exact == "" {
 			now.Recalled = t.reminded(ctx, eyes, session, a.line.Text)
 		}
-		if route {
-			now.Results = t.route(ctx, r, brain, belt, plan.Result)
+		switch {
+		case route:
+			now.Results = t.route(ctx, r, brain, grant, belt, plan.Result)
 			plan.Belt = nil // a model that cannot call tools is shown none
+		case a.results != nil:
+			now.Results, plan.Belt = a.results, nil
 		}
 		plan.Request = requestOf(npc.NewBrief(c, setting, now))
 		out := perform(ctx, performer, plan, a)
@@ -106,24 +110,6 @@ func (t *Table) begin(a ask, c npc.Character) {
 		t.post(func() { t.end(r, out) })
 	})
 }
-
-// tier decides how long this turn may wait for its tools.
-func (t *Table) tier(a ask, c npc.Character) npc.Choice {
-	m := npc.Moment{FirstTurn: !t.met[c.ID], Waiting: len(t.waiting) + 1, Override: t.override.now(a.heard), Lifted: t.lifted[c.ID].now(a.heard), Ceiling: c.Tier}
-	if t.takeTime {
-		a.decision.TakeTime, t.takeTime = true, false
-	}
-	if !t.deep.IsZero() {
-		m.SinceDeep = time.Since(t.deep)
-	}
-	if last := t.exchanges[a.line.Speaker.ID]; last.npc == c.ID {
-		m.Rapid = a.heard.Sub(last.at) < rapid
-	}
-	return npc.SelectTier(&a.decision, m)
-}
-
-// rapid is the longest pause in a quick exchange.
-const rapid = 2 * time.Second
 
 // watch follows the running turn.
 func (t *Table) watch(r *running, note any) {

@@ -19,6 +19,9 @@ type Event struct {
 	Tool  *Tool  `json:"tool,omitempty"`
 	Scene *Scene `json:"scene,omitempty"`
 	Alert *Alert `json:"alert,omitempty"`
+	Card  *Card  `json:"card,omitempty"`
+	// Question is for the DM alone.
+	Question *Question `json:"question,omitempty"`
 }
 
 // A Line is a line of the transcript as it grows: events with the same ID
@@ -80,7 +83,11 @@ type NPC struct {
 	Why     string   `json:"why,omitempty"`
 	Tools   []string `json:"tools,omitempty"`
 	Hidden  []Hidden `json:"hidden,omitempty"`
-	Mood    string   `json:"mood,omitempty"`
+	// Mood is one of Moods, which its campaign allows; Bonds are what it thinks of
+	// those at the table. Both are for the DM.
+	Mood  string   `json:"mood,omitempty"`
+	Moods []string `json:"moods,omitempty"`
+	Bonds []Bond   `json:"bonds,omitempty"`
 	// Lifted is what the DM set for this NPC; snapshots have it, or nil.
 	Lifted *Granted `json:"lifted,omitempty"`
 }

@@ -69,7 +69,12 @@ type game struct {
 	settling  []chan struct{}
 	listened  map[string]listened      // by the person's id
 	feelings  map[string]*npc.Feelings // by NPC
-	takeTime  bool                     // the next answer may take the deep tier
+	// unhurried NPCs may take the deep tier for their next answer; "" is whoever
+	// answers next
+	unhurried map[string]bool
+	people    map[string]string // names of those who have spoken, by id
+	rules     []Card            // the last ones
+	questions []*query          // that wait for the DM, oldest first
 	closing   bool
 }
 
@@ -82,6 +87,7 @@ type ask struct {
 	prompt     string        // what the DM wants it to do instead of answering
 	exact      string        // what the DM has it say word for word
 	sound      []int16       // the line as it was spoken, 16 kHz mono; nil if it was not
+	results    []string      // what a tool found that was allowed after the first answer
 	// decision is how the line was understood.
 	decision npc.Decision
 }
@@ -98,6 +104,7 @@ func (t *Table) set(ctx context.Context) error {
 	t.added = added
 	c = t.peopled(c)
 	t.campaign = c
+	t.unhurried, t.people = map[string]bool{}, map[string]string{}
 	if err := t.o.Memory.PutWorld(ctx, c.ID, c.Entities); err != nil {
 		return fmt.Errorf("store the campaign's world: %w", err)
 	}
@@ -174,6 +181,7 @@ func (t *Table) enter(s campaigns.Scene) {
 func (t *Table) recast() {
 	t.cast = npc.NewCast(t.campaign.NPCs, npc.Room{
 		Present: t.scene.Present, Muted: t.mutedIDs(), Players: t.players, PCs: t.characters(), Language: t.campaign.Language,
+		Phrases: t.campaign.Phrases,
 	})
 	for i := range t.cards {
 		card := &t.cards[i]
@@ -207,6 +215,9 @@ func (t *Table) characters() []string {
 // meet learns the name of somebody at the table: a player who is called Bartok
 // is not the innkeeper.
 func (t *Table) meet(who Person) {
+	if !who.NPC && (len(t.people) < maxPlayers || t.people[who.ID] != "") {
+		t.people[who.ID] = who.Name
+	}
 	if !who.NPC && !slices.Contains(t.players, who.Name) {
 		t.players = keep(append(t.players, who.Name), maxPlayers)
 		t.recast()
@@ -258,13 +269,17 @@ func (t *Table) snapshot() Snapshot {
 	s := Snapshot{
 		Event: t.events.lastID(), Campaign: t.campaign.Name, Scene: t.scene,
 		NPCs: slices.Clone(t.cards), Lines: slices.Clone(t.shown), Turns: slices.Clone(t.turns),
-		Tools: slices.Clone(t.tools), Alerts: slices.Clone(t.alerts),
+		Tools: slices.Clone(t.tools), Alerts: slices.Clone(t.alerts), Cards: slices.Clone(t.rules),
 		Brain: t.o.About.Brain, Ear: t.o.About.Ear, Mouth: t.o.About.Mouth,
 		Stopped: t.stopped != "", Why: t.stopped, Paused: t.paused.Load(), Session: t.session, Started: t.started,
 		Tier: t.override.shown(time.Now()), Barred: slices.Clone(t.barred),
 	}
 	for i := range s.NPCs {
 		s.NPCs[i].Lifted = t.lifted[s.NPCs[i].ID].shown(time.Now())
+	}
+	t.expireQuestions(time.Now())
+	for _, q := range t.questions {
+		s.Questions = append(s.Questions, q.Question)
 	}
 	for _, sc := range t.campaign.Scenes {
 		s.Scenes = append(s.Scenes, Scene{ID: sc.ID, Name: sc.Name, Text: sc.Text, Mood: sc.Mood, Present: sc.Present})

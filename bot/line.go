@@ -117,8 +117,13 @@ func (t *Table) hear(who Person, s said) error {
 	if d.Command.Kind != npc.NoCommand {
 		return t.order(d.Command)
 	}
+	t.answerRule(line.ID, line.Text, d)
 	for _, id := range d.To {
 		t.feel(id, who, line.Text)
+		if c, ok := t.character(id); ok && d.Sincere {
+			t.owe(ask{npc: id, line: line, exact: t.confession(c), decision: d, heard: s.ended, recognised: s.recognised})
+			continue
+		}
 		t.owe(ask{npc: id, line: line, decision: d, heard: s.ended, recognised: s.recognised, sound: s.sound})
 	}
 	t.next()

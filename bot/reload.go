@@ -68,7 +68,7 @@ func (t *Table) deal() {
 	old := t.cards
 	t.cards = nil
 	for _, ch := range t.campaign.NPCs {
-		card := NPC{ID: ch.ID, State: Absent, Tier: mcp.Fast, Mood: first(ch.Moods)}
+		card := NPC{ID: ch.ID, State: Absent, Tier: mcp.Fast, Mood: first(ch.Moods), Moods: ch.Moods}
 		if i := slices.IndexFunc(old, func(o NPC) bool { return o.ID == ch.ID }); i >= 0 {
 			card = old[i]
 		}

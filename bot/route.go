@@ -3,6 +3,8 @@ package bot
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/glyphoxa/glyphoxa/engine"
@@ -11,21 +13,43 @@ import (
 	"github.com/glyphoxa/glyphoxa/npc"
 )
 
+// Routing says how tools are chosen for models that cannot reliably call them.
+// The zero value takes the chooser's own word and skips what it is unsure of.
+type Routing struct {
+	// Reviewer is the stronger model that looks at every choice; nil is none.
+	Reviewer engine.Model
+	// Ask puts choices of low confidence before the DM instead of skipping them.
+	Ask bool
+	// Models says "native" or "routed" of models by a part of their names, in lower
+	// case, for NPCs that leave it open. Others are told apart by what is known of
+	// them; see [routed.Unreliable].
+	Models map[string]string
+}
+
 // routes reports whether tools are chosen for the NPC's brain instead of being
 // called by it.
-func routes(c npc.Character, brain engine.Model) bool {
-	switch c.ToolChoice {
+func (t *Table) routes(c npc.Character, brain engine.Model) bool {
+	name := strings.ToLower(brain.Name())
+	mode := c.ToolChoice
+	if mode == "" || mode == "auto" {
+		for _, part := range slices.Sorted(maps.Keys(t.o.Routing.Models)) {
+			if strings.Contains(name, part) {
+				mode = t.o.Routing.Models[part]
+			}
+		}
+	}
+	switch mode {
 	case "routed":
 		return true
 	case "native":
 		return false
 	}
-	return routed.Unreliable(brain.Name())
+	return routed.Unreliable(name)
 }
 
 // route has a tool chosen for the line and runs it, within the time of the tier.
 // It returns what was found, for the brief.
-func (t *Table) route(ctx context.Context, r *running, brain engine.Model, belt *mcp.Belt, known func(engine.Call, mcp.Result)) []string {
+func (t *Table) route(ctx context.Context, r *running, brain engine.Model, grant mcp.Grant, belt *mcp.Belt, known func(engine.Call, mcp.Result)) []string {
 	ctx, cancel := context.WithTimeout(ctx, belt.Tier().Budget())
 	defer cancel()
 	router := routed.Router{
@@ -39,12 +63,22 @@ func (t *Table) route(ctx context.Context, r *running, brain engine.Model, belt 
 			return res
 		},
 	}
+	if m := t.o.Routing.Reviewer; m != nil {
+		router.Review = func(ctx context.Context, p routed.Prompt) (string, error) { return choose(ctx, m, p, nil) }
+	}
+	if t.o.Routing.Ask {
+		router.Ask = func(ctx context.Context, c routed.Choice) (bool, error) { return t.consult(ctx, r, grant, c) }
+	}
 	p := router.Packet(fmt.Sprintf("%s-%d", t.session, r.turn.ID), r.ask.line.Text, belt.Tools(), belt.Tier().Rounds())
 	router.Route(ctx, p)
 	for _, e := range p.Trail {
-		t.log.Debug("routed", "packet", p.ID, "npc", r.npc, "step", e.Step, "confidence", e.Confidence, "status", p.Status)
+		t.log.Debug("routed", "packet", p.ID, "npc", r.npc, "step", e.Step, "why", e.Summary, "confidence", e.Confidence, "status", p.Status)
 	}
-	return p.Found()
+	found := p.Found()
+	if p.Status == routed.AwaitingConfidence && p.Selected != nil {
+		found = append(slices.Clone(found), p.Selected.Tool+": waits for the game master's leave. It has not been done; do not say that it was.")
+	}
+	return found
 }
 
 // choose asks a brain for one JSON object.

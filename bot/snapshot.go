@@ -16,6 +16,10 @@ type Snapshot struct {
 	Turns  []Turn  `json:"turns"`
 	Tools  []Tool  `json:"tools"`
 	Alerts []Alert `json:"alerts"`
+	// Cards are the last rules questions that were answered in writing.
+	Cards []Card `json:"cards,omitempty"`
+	// Questions wait for the DM.
+	Questions []Question `json:"questions,omitempty"`
 	// Brain, Ear and Mouth say in words what answers, recognises and speaks.
 	Brain Part `json:"brain"`
 	Ear   Part `json:"ear"`

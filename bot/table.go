@@ -44,6 +44,11 @@ type Options struct {
 	// Writes says what happens when an NPC calls a tool that writes. Zero does
 	// nothing and says what would have been done.
 	Writes mcp.Writing
+	// Execute lets NPCs ask for tools that run programs, where Writes lets them ask
+	// for tools that write. Off, such calls only say what would have been done.
+	Execute bool
+	// Routing says how tools are chosen for models that cannot call them reliably.
+	Routing Routing
 	// Brain makes the model of one NPC, whose persona it may use.
 	Brain func(c npc.Character, p improviser.Persona) engine.Model
 	// Performer makes the session of an NPC that hears and speaks by itself; nil for

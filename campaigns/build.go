@@ -33,6 +33,7 @@ func (l *loader) build() *Campaign {
 	for _, t := range f.Glossary {
 		c.Glossary = append(c.Glossary, Term(t))
 	}
+	c.Phrases = f.Phrases
 	for _, t := range f.Tables {
 		table := Table{ID: t.ID, Name: cmp.Or(t.Name, t.ID)}
 		for _, r := range t.Rows {

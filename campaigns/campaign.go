@@ -39,8 +39,11 @@ type Campaign struct {
 	// Glossary are names that recognition should know, apart from those of NPCs
 	// and entities.
 	Glossary []Term
-	Tables   []Table
-	NPCs     []npc.Character // by file name, then in the order of the file
+	// Phrases are what this table says beyond the language's own tables, by their
+	// sections; see npc.CheckPhrases.
+	Phrases map[string][]string
+	Tables  []Table
+	NPCs    []npc.Character // by file name, then in the order of the file
 	// Entities include one for each NPC, of the same id.
 	Entities []memory.Entity
 	// Hash changes when any file of the folder changes.

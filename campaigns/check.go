@@ -14,6 +14,7 @@ import (
 	"github.com/glyphoxa/glyphoxa/campaigns/strict"
 	"github.com/glyphoxa/glyphoxa/mcp"
 	"github.com/glyphoxa/glyphoxa/memory"
+	"github.com/glyphoxa/glyphoxa/npc"
 )
 
 var (
@@ -53,6 +54,9 @@ func (l *loader) head(w world) {
 	c := l.campaign
 	l.id(c.at("id"), c.is.ID)
 	l.language(c.at("language"), c.is.Language)
+	if err := npc.CheckPhrases(c.is.Phrases); err != nil {
+		l.problem(c.at("phrases"), "%v", err)
+	}
 	if c.is.System == "" || strings.HasPrefix(c.is.System, "dnd5e") {
 		if c.is.Edition == 0 {
 			l.problem(c.at(), `the key "edition" is missing: write 2014 or 2024, since several common rulings differ`)

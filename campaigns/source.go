@@ -9,19 +9,20 @@ import (
 // shown by editors that know the schema.
 
 type campaignFile struct {
-	ID       string       `yaml:"id" strict:"required" doc:"Names the campaign in commands and in memory. Lower case letters, digits and dashes. Do not change it once you have played."`
-	Name     string       `yaml:"name" strict:"required,max=100" doc:"The campaign's title."`
-	System   string       `yaml:"system" strict:"max=40" doc:"The rules in use, such as dnd5e. Default: dnd5e."`
-	Edition  int          `yaml:"edition" strict:"oneof=2014|2024" doc:"The edition of the fifth edition's rules. Several common rulings differ between the two."`
-	Language string       `yaml:"language" doc:"The language spoken at the table, as a tag such as en, en-GB or de. Default: en."`
-	Intro    string       `yaml:"intro" strict:"max=4000" doc:"Read to the players when the campaign starts."`
-	KnownBy  audience     `yaml:"known_by" doc:"Who knows the entities that do not say it themselves: everyone, dm, or ids. Default: dm, the game master alone."`
-	Scenes   []sceneFile  `yaml:"scenes" strict:"max=200" doc:"Places and who is there. The first is where the campaign starts."`
-	Safety   safetyFile   `yaml:"safety" doc:"What the table agreed on before playing."`
-	Glossary []termFile   `yaml:"glossary" strict:"max=1000" doc:"Names that recognition should know, apart from those of NPCs and entities."`
-	Tables   []tableFile  `yaml:"tables" strict:"max=200" doc:"Tables that the tool roll_table rolls on."`
-	NPCs     []npcFile    `yaml:"npcs" strict:"max=200" doc:"NPCs, if you do not give each a file of its own in npcs/."`
-	Entities []entityFile `yaml:"entities" strict:"max=5000" doc:"Entities, if you do not keep them in files in entities/."`
+	ID       string              `yaml:"id" strict:"required" doc:"Names the campaign in commands and in memory. Lower case letters, digits and dashes. Do not change it once you have played."`
+	Name     string              `yaml:"name" strict:"required,max=100" doc:"The campaign's title."`
+	System   string              `yaml:"system" strict:"max=40" doc:"The rules in use, such as dnd5e. Default: dnd5e."`
+	Edition  int                 `yaml:"edition" strict:"oneof=2014|2024" doc:"The edition of the fifth edition's rules. Several common rulings differ between the two."`
+	Language string              `yaml:"language" doc:"The language spoken at the table, as a tag such as en, en-GB or de. Default: en."`
+	Intro    string              `yaml:"intro" strict:"max=4000" doc:"Read to the players when the campaign starts."`
+	KnownBy  audience            `yaml:"known_by" doc:"Who knows the entities that do not say it themselves: everyone, dm, or ids. Default: dm, the game master alone."`
+	Scenes   []sceneFile         `yaml:"scenes" strict:"max=200" doc:"Places and who is there. The first is where the campaign starts."`
+	Safety   safetyFile          `yaml:"safety" doc:"What the table agreed on before playing."`
+	Glossary []termFile          `yaml:"glossary" strict:"max=1000" doc:"Names that recognition should know, apart from those of NPCs and entities."`
+	Phrases  map[string][]string `yaml:"phrases" strict:"max=80" doc:"What is said at this table beyond what its language's tables know, by section: party is talk among the players, food, app and meta are out of the game, deal is for NPCs, xcard stops the scene, cmdquiet and others are orders."`
+	Tables   []tableFile         `yaml:"tables" strict:"max=200" doc:"Tables that the tool roll_table rolls on."`
+	NPCs     []npcFile           `yaml:"npcs" strict:"max=200" doc:"NPCs, if you do not give each a file of its own in npcs/."`
+	Entities []entityFile        `yaml:"entities" strict:"max=5000" doc:"Entities, if you do not keep them in files in entities/."`
 }
 
 type entitiesFile struct {

@@ -25,6 +25,9 @@ type Grant struct {
 	Utterance string
 	// Writes says what happens when a tool that writes is called.
 	Writes Writing
+	// NoExecute keeps tools that run programs dry ([Tool.Executes]), whatever Writes
+	// allows.
+	NoExecute bool
 	// Helper marks an NPC that answers the players' questions instead of playing
 	// a part in the story. Tools may be kept for helpers alone.
 	Helper bool

@@ -34,7 +34,7 @@ func (b *Belt) Call(ctx context.Context, name string, args json.RawMessage) Resu
 		r = b.search(args)
 	case err != nil:
 		r = failure(err)
-	case e.Writes && b.grant.Writes == WriteDry:
+	case e.Writes && (b.grant.Writes == WriteDry || b.grant.NoExecute && e.Executes()):
 		shown, _ := cut(clean(string(args)), 300)
 		r = failure(tell(ErrDryRun, "Nothing was done: %s is not allowed to change things here. It would have been called with %s.", name, shown))
 	case e.Writes && b.grant.Writes == WriteAsk:

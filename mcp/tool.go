@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -78,4 +79,17 @@ type Builtin struct {
 	// must be safe for concurrent use and return soon after ctx ends. The text
 	// is for a model; an error's text is shown to it too.
 	Call func(ctx context.Context, who Caller, args json.RawMessage) (string, error)
+}
+
+// Executes reports whether the tool's name says that it runs programs: a shell, a
+// command or a script. That is a claim like everything that a tool says of itself:
+// one that hides it still needs leave for each call.
+func (t Tool) Executes() bool {
+	for part := range strings.FieldsFuncSeq(strings.ToLower(t.Name), func(r rune) bool { return r == '_' || r == '-' }) {
+		switch part {
+		case "run", "exec", "execute", "shell", "bash", "sh", "command", "cmd", "script", "eval", "spawn", "terminal", "powershell", "python":
+			return true
+		}
+	}
+	return false
 }

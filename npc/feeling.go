@@ -1,6 +1,8 @@
 package npc
 
 import (
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -114,6 +116,37 @@ func (f *Feelings) Hear(who, text string, now time.Time) {
 	}
 }
 
+// Set puts the NPC into a mood, if its campaign allows that one.
+func (f *Feelings) Set(mood string, now time.Time) bool {
+	i := slices.IndexFunc(f.moods, func(m string) bool { return strings.EqualFold(m, mood) })
+	if i < 0 {
+		return false
+	}
+	f.mood, f.since = f.moods[i], now
+	return true
+}
+
+// SetBond says what the NPC thinks of somebody: -100 to 100, and what is beyond
+// is cut.
+func (f *Feelings) SetBond(who string, value int) {
+	if _, known := f.bonds[who]; !known && len(f.bonds) == maxBonds {
+		f.forget()
+	}
+	f.bonds[who] = min(max(value, -bondLimit), bondLimit)
+}
+
+// Bonds yields whom the NPC has an opinion of, and which, in the order of their
+// ids.
+func (f *Feelings) Bonds() iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for _, who := range slices.Sorted(maps.Keys(f.bonds)) {
+			if !yield(who, f.bonds[who]) {
+				return
+			}
+		}
+	}
+}
+
 // forget drops the opinion that matters least.
 func (f *Feelings) forget() {
 	least, size := "", bondLimit+1
@@ -153,19 +186,35 @@ func (f *Feelings) Toward(who, name string, now time.Time) string {
 	if m := f.Mood(now); m != "" {
 		parts = append(parts, "Your mood: "+m+".")
 	}
-	switch b := f.bonds[who]; {
-	case b <= -60:
-		parts = append(parts, "You cannot stand "+name+".")
-	case b <= -20:
-		parts = append(parts, "You do not trust "+name+".")
-	case b <= -8:
-		parts = append(parts, "You are a little cool toward "+name+".")
-	case b >= 60:
-		parts = append(parts, name+" is a dear friend.")
-	case b >= 20:
-		parts = append(parts, "You like "+name+".")
-	case b >= 8:
-		parts = append(parts, name+" has been kind to you.")
+	if b := bondOf(f.bonds[who]); b.toward != "" {
+		parts = append(parts, strings.Replace(b.toward, "NAME", name, 1))
 	}
 	return strings.Join(parts, " ")
 }
+
+// opinions are how much somebody has to be liked or disliked for what is thought
+// and said of them, the strongest first.
+var opinions = []struct {
+	least         int
+	words, toward string
+}{
+	{-60, "cannot stand", "You cannot stand NAME."}, {-20, "does not trust", "You do not trust NAME."}, {-8, "is cool toward", "You are a little cool toward NAME."},
+	{60, "loves", "NAME is a dear friend."}, {20, "likes", "You like NAME."}, {8, "thinks well of", "NAME has been kind to you."},
+}
+
+func bondOf(b int) (o struct {
+	least         int
+	words, toward string
+}) {
+	o.words = "has no opinion of"
+	for _, p := range opinions {
+		if p.least < 0 && b <= p.least || p.least > 0 && b >= p.least {
+			return p
+		}
+	}
+	return o
+}
+
+// BondWords says an opinion in words for the game master: "likes", "does not
+// trust".
+func BondWords(b int) string { return bondOf(b).words }

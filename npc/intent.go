@@ -49,13 +49,13 @@ func (l *line) asksRules() bool {
 	if l.times(rulesonly) > 0 {
 		return true
 	}
-	if l.times(rules) == 0 || l.times(rulesask) == 0 {
+	if n := l.times(rules); n == 0 || n < 2 && l.times(rulesask) == 0 {
 		return false
 	}
 	var none founds
 	for lo := 0; lo < l.n; {
 		s := l.sentence(lo, &none)
-		if l.hasIn(s.lo, s.hi, set(rules)) && l.hasIn(s.lo, s.hi, set(rulesask)) {
+		if l.hasIn(s.lo, s.hi, set(rules)) && (l.times(rules) > 1 || l.hasIn(s.lo, s.hi, set(rulesask))) {
 			// A question, or a name before one.
 			if s.question || s.asks || s.orders {
 				return true

@@ -39,10 +39,11 @@ type config struct {
 
 	Hearing hearingConfig `yaml:"hearing"`
 
-	Tools  toolsConfig  `yaml:"tools"`
-	Web    webConfig    `yaml:"web"`
-	MCP    mcpConfig    `yaml:"mcp"`
-	Memory memoryConfig `yaml:"memory"`
+	Tools   toolsConfig   `yaml:"tools"`
+	Web     webConfig     `yaml:"web"`
+	Routing routingConfig `yaml:"routing"`
+	MCP     mcpConfig     `yaml:"mcp"`
+	Memory  memoryConfig  `yaml:"memory"`
 
 	Discord discordConfig `yaml:"discord"`
 }
@@ -85,6 +86,18 @@ type hearingConfig struct {
 type toolsConfig struct {
 	AllowWrite   bool `yaml:"allow_write"`
 	AllowExecute bool `yaml:"allow_execute"`
+}
+
+// routingConfig says how tools are chosen for models that cannot call them.
+type routingConfig struct {
+	// Reviewer is a stronger model that looks at every choice; without a provider
+	// the chooser's own word counts.
+	Reviewer provider `yaml:"reviewer"`
+	// Below is what happens to choices of less than 0.7 confidence: skip, or ask
+	// the game master.
+	Below string `yaml:"below" strict:"oneof=skip|ask"`
+	// Models says native or routed of models by a part of their names.
+	Models map[string]string `yaml:"models" strict:"max=64"`
 }
 
 type mcpConfig struct {
@@ -203,6 +216,7 @@ func defaults() config {
 		TTS:      provider{Provider: "auto"},
 		S2S:      provider{Provider: "auto"},
 		Hearing:  hearingConfig{Players: map[string]engine.Patience{}},
+		Routing:  routingConfig{Below: "skip", Models: map[string]string{}},
 		Memory:   memoryConfig{Store: "sqlite"},
 		Discord:  discordConfig{Token: secret.Env("DISCORD_TOKEN"), Consent: "transcript"},
 	}

@@ -96,7 +96,7 @@ func explainer(folder string) (npc.Explainer, error) {
 	if err := host.Add(tools...); err != nil {
 		return npc.Explainer{}, err
 	}
-	return npc.Explainer{Characters: c.NPCs, Language: c.Language, Belt: func(ch npc.Character, t mcp.Tier, said string) (tools []string, hidden []npc.ExplainHidden) {
+	return npc.Explainer{Characters: c.NPCs, Language: c.Language, Phrases: c.Phrases, Belt: func(ch npc.Character, t mcp.Tier, said string) (tools []string, hidden []npc.ExplainHidden) {
 		belt := host.Belt(mcp.Grant{Caller: mcp.Caller{Campaign: c.ID, NPC: ch.ID}, Allow: ch.Tools, Tier: t, Utterance: said, Helper: ch.Helper})
 		for _, t := range belt.Tools() {
 			tools = append(tools, t.Name)

@@ -15,6 +15,7 @@ import (
 const textHelp = `Write a line and press Enter. Say whom you mean: "Bartok, what's in the pot tonight?"
   /as NAME      speak as somebody else       /dm          speak as the game master
   /who          who is here                  /quit        leave (or Ctrl-D)
+  /help         what the game master may write here
 `
 
 // playText is the table in a terminal. Answers are printed as they are spoken.
@@ -96,7 +97,7 @@ func typed(ctx context.Context, t *bot.Table, who *bot.Person, line string, desk
 		}
 		return nil
 	case strings.HasPrefix(word, "/"):
-		return fmt.Errorf("there is no %s here; /who, /as NAME, /dm and /quit are", word)
+		return steer(ctx, t, *who, word, rest, desk)
 	}
 	return t.Say(ctx, *who, line)
 }
@@ -115,6 +116,11 @@ func printEvents(ctx context.Context, t *bot.Table, after uint64, desk stdio) {
 			fmt.Fprintf(desk.out, "  (nobody answers: %s)\n", e.Line.Why)
 		case e.Tool != nil && e.Tool.Done:
 			fmt.Fprintf(desk.out, "  [%s %s %v, %s tier]\n", e.Tool.Name, e.Tool.Args, e.Tool.Took.Round(10_000), e.Tool.Tier)
+		case e.Card != nil:
+			fmt.Fprintf(desk.out, "  [%s: %s]\n", e.Card.Title, e.Card.Text)
+		case e.Question != nil && !e.Question.Decided:
+			fmt.Fprintf(desk.out, "  ? may %s use %s with %s (%.0f %% sure: %s)? The game master writes /allow or /deny.\n",
+				e.Question.NPC, e.Question.Tool, e.Question.Args, 100*e.Question.Confidence, e.Question.Reason)
 		case e.Alert != nil:
 			fmt.Fprintln(desk.out, "  !", e.Alert.Text)
 		}

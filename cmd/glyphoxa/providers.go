@@ -66,20 +66,8 @@ func (p *parts) findModel(ctx context.Context, o setting) error {
 			return err
 		}
 		p.model, p.about.Brain = m, bot.Part{Name: m.Name(), Note: found.Sentence}
-	case "openai":
-		m, err := llm.NewOpenAI(llm.OpenAIOptions{URL: c.URL, Key: c.Key, Model: c.Model})
-		if err != nil {
-			return err
-		}
-		p.model, p.about.Brain = m, bot.Part{Name: m.Name()}
-	case "anthropic":
-		m, err := llm.NewAnthropic(llm.AnthropicOptions{URL: c.URL, Key: c.Key, Model: c.Model})
-		if err != nil {
-			return err
-		}
-		p.model, p.about.Brain = m, bot.Part{Name: m.Name()}
-	case "gemini":
-		m, err := llm.NewGemini(llm.GeminiOptions{URL: c.URL, Key: c.Key, Model: c.Model})
+	case "openai", "anthropic", "gemini":
+		m, err := modelOf(c)
 		if err != nil {
 			return err
 		}

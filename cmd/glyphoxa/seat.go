@@ -140,6 +140,10 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 		return s, fmt.Errorf("s2s: %w", err)
 	}
 	opts.Patience, opts.PatienceOf = o.cfg.Hearing.Patience, o.cfg.Hearing.Players
+	opts.Execute = o.cfg.Tools.AllowExecute
+	if opts.Routing, err = routing(o.cfg.Routing); err != nil {
+		return s, err
+	}
 	if o.cfg.Tools.AllowWrite {
 		opts.Writes = mcp.WriteAsk // leave to ask the game master, each time
 	}

@@ -122,6 +122,9 @@ type (
 	}
 	// Answered is a person's answer to [Ask].
 	Answered struct{ Yes bool }
+	// Undecided says that the person of [Ask] has not answered in time. The packet
+	// ends and stays awaiting.
+	Undecided struct{}
 	// Called is what the tool of [Call] gave.
 	Called struct{ Result mcp.Result }
 )
@@ -171,6 +174,12 @@ func (p *Packet) Step(event any) (action any) {
 			return Done{}
 		}
 		return p.approve("a person allowed it")
+	case Undecided:
+		if p.Status != AwaitingConfidence || p.Selected == nil {
+			break
+		}
+		p.note("ask", "nobody has decided on "+p.Selected.Tool+" yet", p.ReviewConfidence)
+		return Done{}
 	case Called:
 		if p.Status != Approved || p.Selected == nil {
 			break

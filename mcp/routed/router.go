@@ -14,7 +14,8 @@ type Router struct {
 	// Review asks the stronger model. Nil takes the chooser's word.
 	Review func(ctx context.Context, p Prompt) (string, error)
 	// Ask asks a person about a choice of low confidence and waits for the
-	// answer or for ctx. Nil skips such choices.
+	// answer or for ctx; [ErrUndecided] is what it returns in the latter case. Nil
+	// skips such choices.
 	Ask func(ctx context.Context, c Choice) (bool, error)
 	// Call runs a tool; it is the Call of a belt, or passes on to one.
 	Call func(ctx context.Context, c Choice) mcp.Result
@@ -34,6 +35,10 @@ func (r Router) Route(ctx context.Context, p *Packet) {
 			action = p.Step(Reviewed{text, err})
 		case Ask:
 			yes, err := r.Ask(ctx, a.Choice)
+			if errors.Is(err, ErrUndecided) {
+				action = p.Step(Undecided{})
+				continue
+			}
 			action = p.Step(Answered{yes && err == nil})
 		case Call:
 			if err := context.Cause(ctx); err != nil {
@@ -46,6 +51,9 @@ func (r Router) Route(ctx context.Context, p *Packet) {
 		}
 	}
 }
+
+// ErrUndecided means that the person who was asked has not answered in time.
+var ErrUndecided = errors.New("not decided yet")
 
 var errLate = errors.New("the turn was over before the tool could run")
 
