@@ -48,6 +48,9 @@ func (b *Belt) Call(ctx context.Context, name string, args json.RawMessage) Resu
 	if r.Took == 0 {
 		r.Took = time.Since(start)
 	}
+	if b.host.onCall == nil {
+		return r
+	}
 	rec := CallRecord{
 		At: start, Caller: b.grant.Caller, Tool: clean(name[:min(len(name), maxName)]), Tier: b.grant.Tier,
 		Args: args, Outcome: outcomeOf(r.Err), Took: r.Took, Cached: r.Cached, Bytes: len(r.Raw),
@@ -140,19 +143,19 @@ func (h *Host) run(ctx context.Context, e *entry, who Caller, t Tier, args json.
 	if e.limit > 0 {
 		limit = min(limit, e.limit)
 	}
-	deadline := start.Add(limit)
-	if d, ok := ctx.Deadline(); !ok || d.After(deadline) {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadlineCause(ctx, deadline, errDeadline)
-		defer cancel()
+	at := start.Add(limit)
+	if d, ok := ctx.Deadline(); ok && d.Before(at) {
+		at = d
 	}
+	end := &deadline{Context: ctx, at: at}
+	defer end.release()
 
-	a, err := h.attempt(ctx, e, who, args)
-	if err != nil && e.retry && ctx.Err() == nil {
-		a, err = h.attempt(ctx, e, who, args)
+	a, err := h.attempt(end, e, who, args)
+	if err != nil && e.retry && end.Err() == nil {
+		a, err = h.attempt(end, e, who, args)
 	}
-	now := time.Now()
-	took := now.Sub(start)
+	took := time.Since(start)
+	now := start.Add(took)
 	defer func() { r.Took = took }()
 	if err == nil && a.refused {
 		h.measure(e, now, took, gauge.Refused)
@@ -168,7 +171,7 @@ func (h *Host) run(ctx context.Context, e *entry, who Caller, t Tier, args json.
 		}
 		return h.present(e, a)
 	}
-	switch cause := context.Cause(ctx); {
+	switch cause := end.cause(); {
 	case cause == nil:
 		h.measure(e, now, took, gauge.Failed)
 		h.log.Warn("tool failed", "tool", e.Name, "err", err)
@@ -180,9 +183,6 @@ func (h *Host) run(ctx context.Context, e *entry, who Caller, t Tier, args json.
 		return failure(&toolError{"The call was given up.", fmt.Errorf("%w: %w", errGivenUp, cause)})
 	}
 }
-
-// errDeadline ends a call whose time is over.
-var errDeadline = errors.New("out of time")
 
 // attempt calls the tool once. A tool that panics has failed, no more.
 func (h *Host) attempt(ctx context.Context, e *entry, who Caller, args json.RawMessage) (a answer, err error) {
