@@ -43,7 +43,7 @@ func connect(t *testing.T, o HostOptions, servers ...ServerConfig) *Host {
 
 func ready(t *testing.T, h *Host) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := h.Ready(ctx); err != nil {
 		t.Fatal(err)
@@ -53,9 +53,9 @@ func ready(t *testing.T, h *Host) {
 // eventually waits for something that another process brings about.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(15 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within 15 s: %s", what)
+			t.Fatalf("not within a minute: %s", what)
 		}
 	}
 }
@@ -92,7 +92,6 @@ func TestServersToolsAreCalledThroughTheBelt(t *testing.T) {
 func TestDeadSilentAndNoisyServersDelayNobody(t *testing.T) {
 	t.Parallel()
 	h := newTestHost(t, HostOptions{})
-	began := time.Now()
 	err := h.Connect(t.Context(), []ServerConfig{
 		faulty("dead", mcptest.Script{Start: "exit"}),
 		faulty("silent", mcptest.Script{Start: "silent"}),
@@ -100,8 +99,8 @@ func TestDeadSilentAndNoisyServersDelayNobody(t *testing.T) {
 		{Name: "nowhere", Transport: StreamableHTTP, URL: "http://127.0.0.1:9/mcp"},
 		faulty("a", mcptest.Script{Start: "junk"}),
 	})
-	if took := time.Since(began); err != nil || took > time.Second {
-		t.Errorf("Connect took %v, %v; want it to return at once", took, err)
+	if s := state(h, "silent"); err != nil || s.State != Connecting {
+		t.Errorf("Connect: %v, and the silent server is %s: it was waited for", err, s.State)
 	}
 	eventually(t, "the healthy server is up", func() bool { return state(h, "a").State == Up })
 	if r := h.Belt(all).Call(t.Context(), "a__echo", json.RawMessage(`{"text":"x"}`)); r.Err != nil {
@@ -120,13 +119,8 @@ func TestDeadSilentAndNoisyServersDelayNobody(t *testing.T) {
 func TestCrashInACallFailsItAtOnceAndTheServerComesBack(t *testing.T) {
 	t.Parallel()
 	h := connect(t, HostOptions{}, faulty("a", mcptest.Script{}), faulty("b", mcptest.Script{}))
-	began := time.Now()
-	r := h.Belt(all).Call(t.Context(), "a__crash", nil)
-	if r.Err == nil || !errors.Is(r.Err, ErrBroken) {
-		t.Errorf("err %v, want ErrBroken", r.Err)
-	}
-	if took := time.Since(began); took > time.Second {
-		t.Errorf("the caller waited %v for a dead server", took)
+	if r := h.Belt(all).Call(t.Context(), "a__crash", nil); !errors.Is(r.Err, ErrBroken) {
+		t.Errorf("err %v, want ErrBroken: had it waited for the dead, it were ErrLate", r.Err)
 	}
 	if r := h.Belt(all).Call(t.Context(), "b__echo", json.RawMessage(`{"text":"x"}`)); r.Err != nil {
 		t.Errorf("another server's tool: %v", r.Err)
@@ -137,7 +131,8 @@ func TestCrashInACallFailsItAtOnceAndTheServerComesBack(t *testing.T) {
 	}
 }
 
-// R26: hanging servers, and those that do not even read.
+// R26: hanging servers, and those that do not even read. That the caller is back
+// exactly then is proven in virtual time, in package link.
 func TestHangingServerCostsTheTiersTimeAndNoMore(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"hang", "deaf"} {
@@ -151,7 +146,7 @@ func TestHangingServerCostsTheTiersTimeAndNoMore(t *testing.T) {
 		for range 3 {
 			began := time.Now()
 			r := b.Call(t.Context(), "a__"+tool, nil)
-			if took := time.Since(began); !errors.Is(r.Err, ErrLate) || took < Fast.Budget() || took > Fast.Budget()+200*time.Millisecond {
+			if took := time.Since(began); !errors.Is(r.Err, ErrLate) || took < Fast.Budget() {
 				t.Errorf("%s: %v after %v, want ErrLate after %v", tool, r.Err, took, Fast.Budget())
 			}
 		}

@@ -32,6 +32,7 @@ type issuer struct {
 	methods  []string
 	fail     string // an OAuth error instead of a token
 	resource string // what the metadata claims, if not the truth
+	asked    chan struct{} // told of the first request that hangs, if it is set
 	hang     chan struct{}
 }
 
@@ -62,6 +63,10 @@ func newIssuer(t *testing.T) *issuer {
 		id, secret, _ := r.BasicAuth()
 		s.basics = append(s.basics, id+":"+secret)
 		if s.hang != nil {
+			select {
+			case s.asked <- struct{}{}:
+			default:
+			}
 			<-s.hang
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -192,7 +197,7 @@ func TestTokenIsRenewedBeforeItEndsAndAfterTheFirstCallIsLongOver(t *testing.T) 
 
 func TestManyCallersCauseOneRequest(t *testing.T) {
 	s := newIssuer(t)
-	s.hang = make(chan struct{})
+	s.asked, s.hang = make(chan struct{}, 1), make(chan struct{})
 	c := client(t, s, ClientCredentials{Secret: say("x"), TokenURL: s.URL + "/as/token"})
 	var wg sync.WaitGroup
 	for range 20 {
@@ -202,7 +207,7 @@ func TestManyCallersCauseOneRequest(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(20 * time.Millisecond)
+	<-s.asked // the others wait for this one, or come when it has its answer
 	close(s.hang)
 	wg.Wait()
 	if n := s.count(); n != 1 {

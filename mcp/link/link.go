@@ -20,6 +20,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -290,7 +291,7 @@ func (l *Link) Call(ctx context.Context, name string, args json.RawMessage) (Ans
 
 // explain marks errors that mean the end of the connection.
 func (l *Link) explain(err error) error {
-	if errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, sdk.ErrSessionMissing) {
+	if errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, sdk.ErrSessionMissing) || errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: %w", ErrGone, err)
 	}
 	return err
