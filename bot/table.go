@@ -255,10 +255,26 @@ func (t *Table) Sound(ctx context.Context) iter.Seq[Sound] {
 					return
 				}
 			case <-ctx.Done():
+				rest(sounds, yield)
 				return
 			case <-t.ctx.Done():
+				rest(sounds, yield)
 				return
 			}
+		}
+	}
+}
+
+// rest yields what was sent before the end.
+func rest(sounds <-chan Sound, yield func(Sound) bool) {
+	for {
+		select {
+		case s := <-sounds:
+			if !yield(s) {
+				return
+			}
+		default:
+			return
 		}
 	}
 }

@@ -59,10 +59,13 @@ func TestASpokenLineIsAnsweredByTheSpeechToSpeechModelAtTheTable(t *testing.T) {
 		}
 	}
 	bin := binary(t)
-	for _, provider := range []string{"openai"} {
+	for _, provider := range []string{"openai", "gemini"} {
 		t.Run(provider, func(t *testing.T) {
 			var turns []enginetest.Turn
 			server := httptest.NewServer(&enginetest.Realtime{Key: "hunter2", Answer: answer(&turns)})
+			if provider == "gemini" {
+				server.Config.Handler = &enginetest.Live{Key: "hunter2", Answer: answer(&turns)}
+			}
 			defer server.Close()
 			data, wav := t.TempDir(), filepath.Join(t.TempDir(), "answer.wav")
 			stdout, stderr, code := glyphoxa(t, bin, "play", "-config", innOf(t, provider, server.URL), "-data", data,

@@ -227,6 +227,8 @@ func (p *Performer) perform(ctx context.Context, plan engine.Plan, before []engi
 	own.Model, own.Synth, own.Filter, own.Belt, own.Result, own.Watch = s, s, s.filter, nil, nil, watch
 	out := engine.Run(runCtx, own)
 	broken := s.broken()
+	// An answer may be cut before its next sentence has begun.
+	out.Cut = out.Cut || out.Err != nil && bare(out.Heard) != bare(s.words())
 	p.finish(l, s, out)
 	out.Usage = p.used()
 	if errors.Is(broken, errSilent) {

@@ -251,7 +251,7 @@ func TestTheNextTurnTellsTheSessionOnlyWhatItMissed(t *testing.T) {
 }
 
 func TestAfterAnInterruptionTheSessionHoldsWhatWasPlayed(t *testing.T) {
-	for frames := 5; frames < 120; frames += 7 {
+	for frames := 5; frames < 120; frames += 11 {
 		synctest.Test(t, func(t *testing.T) {
 			server := &enginetest.Realtime{Answer: says(two)}
 			s := openAI(t, server)
@@ -400,14 +400,14 @@ func TestASessionIsReplacedBeforeItsHourIsOverAndForgetsNothing(t *testing.T) {
 		server := &enginetest.Realtime{Answer: says("Aye.")}
 		s := openAI(t, server)
 		var talk []string
-		for i := range 180 { // three hours
+		for i := range 60 { // three hours
 			line := fmt.Sprintf(`Mira: "Question %d."`, i)
 			window := append(slices.Clone(talk[max(0, len(talk)-30):]), line)
 			if out := s.Perform(t.Context(), s.plan(&ear{}, window...), nil); out.Heard != "Aye." {
 				t.Fatalf("turn %d: %q, %v", i, out.Heard, out.Err)
 			}
 			talk = append(talk, line, "Bram: Aye.")
-			time.Sleep(time.Minute)
+			time.Sleep(3 * time.Minute)
 		}
 		if n := server.Sessions(); n != 4 || s.stock.asked != 3 || len(server.Complaints()) > 0 {
 			t.Errorf("%d sessions, %d summaries, complaints %q; want 4, 3 and none", n, s.stock.asked, server.Complaints())

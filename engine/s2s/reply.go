@@ -96,6 +96,13 @@ func (r *reply) broken() error {
 	return r.err
 }
 
+// words are those that have come.
+func (r *reply) words() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.String()
+}
+
 // leave makes whatever still comes nobody's.
 func (r *reply) leave() {
 	r.change(func() { r.end(errors.New("left")) })
