@@ -3,13 +3,11 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +30,7 @@ const simHelp = `Each line is one thing that happens:
   /COMMAND KEY=VALUE    a slash command, such as /session start    press ID, complete /COMMAND KEY=VALUE
   say NAME FILE.wav     NAME says what is in the file              hear NAME FILE.wav (records the NPCs from now on)
   admit NAME            prints, as JSON, how another program can join the call as NAME
+  login NAME            prints, as JSON, how another program can log in to this Discord as NAME
   loss N, duplicate N   percent of packets                         jitter DURATION, dress, clear
   cut NAME              breaks NAME's socket ("bot" is the bot)    close NAME CODE, heartbeats NAME, spoil NAME 29|30
   garbage NAME N        sends NAME N bad datagrams                 silence on|off, tell
@@ -232,6 +231,7 @@ func (s *simulation) verbs() []simVerb {
 		}},
 		{"status", 0, func(context.Context, []string) error { s.status(); return nil }},
 		{"admit", 1, func(_ context.Context, w []string) error { return s.admit(w[0]) }},
+		{"login", 1, func(_ context.Context, w []string) error { return s.login(w[0]) }},
 		{"say", 2, func(ctx context.Context, w []string) error { return s.say(ctx, w[0], w[1]) }},
 		{"hear", 2, func(ctx context.Context, w []string) error { return s.hear(ctx, w[0], w[1]) }},
 	}, s.faultVerbs())
@@ -365,21 +365,6 @@ func (s *simulation) status() {
 			fmt.Fprintf(s.io.out, "  %s sent %d packets\n", name, packets)
 		}
 	}
-}
-
-// admit prints how another program can join the call, with the certificate that
-// it has to trust.
-func (s *simulation) admit(name string) error {
-	s.discord.Enter(s.id(name))
-	path := filepath.Join(s.data, "certificate.pem")
-	if err := os.WriteFile(path, s.calls.Certificate(), 0o600); err != nil {
-		return err
-	}
-	at := s.calls.Admit(simNumber(discordtest.Guild), simNumber(discordtest.Channel), simNumber(s.id(name)))
-	return json.NewEncoder(s.io.out).Encode(map[string]string{
-		"guild": discordtest.Guild, "channel": discordtest.Channel, "user": s.id(name), "bot": discordtest.Bot,
-		"session": at.Session, "token": at.Token, "endpoint": at.Endpoint, "certificate": path,
-	})
 }
 
 // close lets all players leave.

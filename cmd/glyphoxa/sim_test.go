@@ -30,13 +30,13 @@ func TestSimulationIsADiscordWithPeopleAndFaults(t *testing.T) {
 	}
 	out := simulated(t, nil,
 		"commands", "/session start", "loss 5", "duplicate 10%", "jitter 20ms", "dress",
-		"hear Mira "+heard, "say Mira "+said, "cut bot", "wait 300ms", "spoil Mira 29", "spoil next 30", "admit Odo",
+		"hear Mira "+heard, "say Mira "+said, "cut bot", "wait 300ms", "spoil Mira 29", "spoil next 30", "admit Odo", "login Odo",
 		"garbage bot 70", "tell", "silence on", "silence off", "heartbeats Mira", "clear", "status",
 		"as Mira", "/npc mute name=bartok", "elsewhere /help", "press nothing", "complete /npc mute name=ba",
 		"leave Mira", "close bot 4015", "posted", "as lead", "/session stop", "quit", "never reached")
 	for _, want := range []string{
 		"/session start", "> (only you) Done.", "2 in the call", "Mira sent ", "The Gilded Flagon",
-		`"session":`, "certificate.pem",
+		`"session":`, `"api":`, "certificate.pem",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in:\n%s", want, out)

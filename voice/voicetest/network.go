@@ -42,23 +42,25 @@ func (n *Network) host() netip.Addr {
 // HTTP is a client for everything on the network. Encryption of its connections
 // is left out: nobody else is on the line.
 func (n *Network) HTTP() *http.Client {
-	dial := func(ctx context.Context, _, address string) (net.Conn, error) {
-		n.mu.Lock()
-		l := n.streams[address]
-		n.mu.Unlock()
-		if l == nil {
-			return nil, fmt.Errorf("voicetest: nobody listens on %s", address)
-		}
-		ours, theirs := net.Pipe()
-		select {
-		case l.incoming <- theirs:
-			return ours, nil
-		case <-l.closed:
-		case <-ctx.Done():
-		}
-		return nil, fmt.Errorf("voicetest: %s does not answer", address)
+	return &http.Client{Transport: &http.Transport{DialContext: n.Dial, DialTLSContext: n.Dial}}
+}
+
+// Dial opens a stream to an address of the network.
+func (n *Network) Dial(ctx context.Context, _, address string) (net.Conn, error) {
+	n.mu.Lock()
+	l := n.streams[address]
+	n.mu.Unlock()
+	if l == nil {
+		return nil, fmt.Errorf("voicetest: nobody listens on %s", address)
 	}
-	return &http.Client{Transport: &http.Transport{DialContext: dial, DialTLSContext: dial}}
+	ours, theirs := net.Pipe()
+	select {
+	case l.incoming <- theirs:
+		return ours, nil
+	case <-l.closed:
+	case <-ctx.Done():
+	}
+	return nil, fmt.Errorf("voicetest: %s does not answer", address)
 }
 
 // DialUDP opens a socket that exchanges datagrams with one address only.
@@ -66,17 +68,24 @@ func (n *Network) DialUDP(to netip.AddrPort) (net.Conn, error) {
 	return n.socket(netip.AddrPortFrom(n.host(), 50000), to), nil
 }
 
-// listen opens a server's two ports.
-func (n *Network) listen() (net.Listener, *socketUDP) {
+// Listen opens a port for streams on a host of its own.
+func (n *Network) Listen() net.Listener { return n.listen(n.host()) }
+
+// open opens a voice server's two ports.
+func (n *Network) open() (net.Listener, *socketUDP) {
 	at := n.host()
+	return n.listen(at), n.socket(netip.AddrPortFrom(at, 50000), netip.AddrPort{})
+}
+
+func (n *Network) listen(at netip.Addr) net.Listener {
 	l := &streamListener{
 		address: netip.AddrPortFrom(at, 443), network: n,
 		incoming: make(chan net.Conn), closed: make(chan struct{}),
 	}
 	n.mu.Lock()
+	defer n.mu.Unlock()
 	n.streams[l.address.String()] = l
-	n.mu.Unlock()
-	return l, n.socket(netip.AddrPortFrom(at, 50000), netip.AddrPort{})
+	return l
 }
 
 func (n *Network) socket(at, to netip.AddrPort) *socketUDP {

@@ -129,7 +129,7 @@ func (s *Server) listen() (net.Listener, error) {
 	if n := s.opts.Network; n != nil {
 		s.client = n.HTTP()
 		var l net.Listener
-		l, s.udp = n.listen()
+		l, s.udp = n.open()
 		return l, nil
 	}
 	certificate, text, err := newCertificate()

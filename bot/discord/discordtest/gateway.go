@@ -4,12 +4,35 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
+)
+
+// Opcodes of the main gateway. Discord, "Gateway Opcodes".
+const (
+	opDispatch       = 0
+	opHeartbeat      = 1
+	opIdentify       = 2
+	opVoiceState     = 4
+	opResume         = 6
+	opReconnect      = 7
+	opInvalidSession = 9
+	opHello          = 10
+	opHeartbeatAck   = 11
+)
+
+const (
+	// maxEvents are kept for a program that may resume.
+	maxEvents = 1000
+	// writeTime is how long a program may take to read a message.
+	writeTime = 5 * time.Second
+	// defaultHeartbeat is what Discord asks for.
+	defaultHeartbeat = 41250 * time.Millisecond
 )
 
 // payload is a message of the main gateway.
@@ -20,158 +43,191 @@ type payload struct {
 	T  string          `json:"t,omitempty"`
 }
 
-// gateway is one connection of a bot.
-type gateway struct {
-	conn *websocket.Conn
-	mu   sync.Mutex // guards seq, and keeps messages in order
+// session is one program that has logged in, over any number of connections.
+type session struct {
+	server *Server
+	id     string
+	user   string // who it is
+
+	mu   sync.Mutex // guards what follows, and keeps messages in order
+	conn *connection
 	seq  int
+	kept []object
 }
 
-func (g *gateway) close() { _ = g.conn.Close(websocket.StatusGoingAway, "the server ends") }
+// dispatch sends an event, now or when the program resumes.
+func (k *session) dispatch(event string, d any) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.seq++
+	m := object{"op": opDispatch, "t": event, "s": k.seq, "d": d}
+	if k.kept = append(k.kept, m); len(k.kept) > maxEvents {
+		k.kept = k.kept[1:]
+	}
+	if k.conn != nil {
+		k.conn.send(event, m)
+	}
+}
 
-// dispatch sends an event.
-func (g *gateway) dispatch(ctx context.Context, event string, d any) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.seq++
-	g.send(ctx, map[string]any{"op": 0, "t": event, "s": g.seq, "d": d})
+// connection is one WebSocket.
+type connection struct {
+	server  *Server
+	ws      *websocket.Conn
+	session *session // nil before it has one
 }
 
 // send drops what cannot be sent: the reader of the connection notices.
-func (g *gateway) send(ctx context.Context, v any) { _ = wsjson.Write(ctx, g.conn, v) }
+func (c *connection) send(what string, v any) {
+	if c.server.cutsAt(what) {
+		c.ws.CloseNow()
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), writeTime)
+	defer cancel()
+	_ = wsjson.Write(ctx, c.ws, v)
+}
 
 // socket is one gateway connection, from hello to its end.
 func (s *Server) socket(w http.ResponseWriter, r *http.Request) {
-	conn, err := websocket.Accept(w, r, nil)
+	s.mu.Lock()
+	down := s.down
+	s.mu.Unlock()
+	if down {
+		http.Error(w, "the gateway is down", http.StatusServiceUnavailable)
+		return
+	}
+	ws, err := websocket.Accept(w, r, nil)
 	if err != nil {
 		return
 	}
-	defer conn.CloseNow()
-	ctx := r.Context()
-	g := &gateway{conn: conn}
-	g.send(ctx, map[string]any{"op": 10, "d": map[string]any{"heartbeat_interval": 41250}})
+	defer ws.CloseNow()
+	c := &connection{server: s, ws: ws}
+	defer c.lost()
+	c.send("hello", object{"op": opHello, "d": object{"heartbeat_interval": s.beatInterval().Milliseconds()}})
 	for {
 		var p payload
-		if err := wsjson.Read(ctx, conn, &p); err != nil {
+		if err := wsjson.Read(r.Context(), ws, &p); err != nil {
 			return
 		}
-		switch p.Op {
-		case 1:
-			g.send(ctx, map[string]any{"op": 11})
-		case 2:
-			if !s.identify(ctx, g, p.D) {
-				return
-			}
-		case 4:
-			s.moveBot(ctx, g, p.D)
+		if !s.handle(c, p) {
+			return
 		}
 	}
 }
 
-// identify lets a bot in that has the token, and shows it its guild.
-func (s *Server) identify(ctx context.Context, g *gateway, d json.RawMessage) bool {
-	var id struct{ Token string }
-	if json.Unmarshal(d, &id) != nil || strings.TrimPrefix(id.Token, "Bot ") != s.token {
-		_ = g.conn.Close(4004, "Authentication failed.") // the connection ends either way
-		return false
+// handle does what a program asks for, and reports whether the connection lasts.
+func (s *Server) handle(c *connection, p payload) bool {
+	switch p.Op {
+	case opHeartbeat:
+		if !s.forgets() {
+			c.send("ack", object{"op": opHeartbeatAck})
+		}
+	case opIdentify:
+		return s.identify(c, p.D)
+	case opResume:
+		return s.resume(c, p.D)
+	case opVoiceState:
+		if c.session == nil {
+			_ = c.ws.Close(4003, "Not authenticated.") // the connection ends either way
+			return false
+		}
+		s.moveVoice(c.session, p.D)
 	}
-	s.mu.Lock()
-	s.logins++
-	s.gateways = append(s.gateways, g)
-	guild := s.guild()
-	s.mu.Unlock()
-	g.dispatch(ctx, "READY", map[string]any{
-		"v": 9, "session_id": "session", "user": s.self(), "guilds": []any{map[string]any{"id": Guild, "unavailable": true}},
-		"application": map[string]any{"id": Bot},
-	})
-	g.dispatch(ctx, "GUILD_CREATE", guild)
 	return true
 }
 
-// guild is the guild as the bot sees it. The lock is held.
-func (s *Server) guild() map[string]any {
-	var states, members []any
-	for user, channel := range s.channels {
-		states = append(states, s.voiceState(user, channel))
-	}
-	for _, m := range s.members {
-		members = append(members, m.json())
-	}
-	return map[string]any{
-		"id": Guild, "name": "The Table", "owner_id": Admin, "roles": []any{}, "members": members, "voice_states": states,
-		"channels": []any{
-			map[string]any{"id": Channel, "type": 2, "name": "Voice", "guild_id": Guild},
-			map[string]any{"id": Text, "type": 0, "name": "text", "guild_id": Guild},
-		},
+// lost keeps the session for a program that may come back.
+func (c *connection) lost() {
+	if k := c.session; k != nil {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if k.conn == c {
+			k.conn = nil
+		}
 	}
 }
 
-func (m *member) json() map[string]any {
-	return map[string]any{
-		"user":  map[string]any{"id": m.id, "username": m.name, "discriminator": "0"},
-		"roles": append([]string{}, m.roles...), "permissions": strconv.FormatInt(m.permissions, 10), "guild_id": Guild,
-	}
-}
-
-func (s *Server) voiceState(user, channel string) map[string]any {
-	v := map[string]any{"guild_id": Guild, "user_id": user, "session_id": "voice-" + user, "channel_id": nil}
-	if channel != "" {
-		v["channel_id"] = channel
-	}
-	if m := s.members[user]; m != nil {
-		v["member"] = m.json()
-	}
-	return v
-}
-
-// Enter puts a member into the voice channel; Leave takes one out of it. Both tell
-// the bot.
-func (s *Server) Enter(user string) { s.move(user, Channel) }
-
-// Leave takes a member out of the voice channel.
-func (s *Server) Leave(user string) { s.move(user, "") }
-
-func (s *Server) move(user, channel string) {
+// identify lets a program in that has a token, and shows it its guild.
+func (s *Server) identify(c *connection, d json.RawMessage) bool {
+	var who struct{ Token string }
 	s.mu.Lock()
-	if channel == "" {
-		delete(s.channels, user)
-	} else {
-		s.channels[user] = channel
+	s.logins = append(s.logins, time.Now())
+	refusal := s.refusal
+	user, known := "", json.Unmarshal(d, &who) == nil
+	if known {
+		user, known = s.tokens[strings.TrimPrefix(who.Token, "Bot ")]
 	}
-	state, gateways := s.voiceState(user, channel), s.gateways
 	s.mu.Unlock()
-	for _, g := range gateways {
-		g.dispatch(context.Background(), "VOICE_STATE_UPDATE", state)
+	if !known {
+		refusal = 4004
 	}
+	if refusal != 0 {
+		_ = c.ws.Close(websocket.StatusCode(refusal), "") // the connection ends either way
+		return false
+	}
+	if s.turnsAway() {
+		c.send("invalid", object{"op": opInvalidSession, "d": false})
+		return true
+	}
+	s.mu.Lock()
+	k := &session{server: s, id: "session-" + s.snowflake(), user: user, conn: c}
+	c.session = k
+	s.sessions = append(s.sessions, k)
+	guild, self := s.guild(), s.members[user].user()
+	s.mu.Unlock()
+	k.dispatch("READY", object{
+		"v": 10, "session_id": k.id, "user": self, "guilds": []any{object{"id": Guild, "unavailable": true}},
+		"application": object{"id": user, "flags": 0}, "resume_gateway_url": s.gatewayURL(), "shard": []int{0, 1},
+	})
+	k.dispatch("GUILD_CREATE", guild)
+	return true
 }
 
-// moveBot answers opcode 4: the bot's own voice state, and where the call is.
-func (s *Server) moveBot(ctx context.Context, g *gateway, d json.RawMessage) {
-	var to struct {
-		Channel *string `json:"channel_id"`
+// resume gives a program what it has missed.
+func (s *Server) resume(c *connection, d json.RawMessage) bool {
+	var what struct {
+		Token   string
+		Session string `json:"session_id"`
+		Seq     int
 	}
-	if json.Unmarshal(d, &to) != nil {
-		return
+	if json.Unmarshal(d, &what) != nil {
+		_ = c.ws.Close(4002, "Decode error.") // the connection ends either way
+		return false
 	}
-	if to.Channel == nil || *to.Channel == "" {
-		g.dispatch(ctx, "VOICE_STATE_UPDATE", s.voiceState(Bot, ""))
-		return
+	s.mu.Lock()
+	if _, known := s.tokens[strings.TrimPrefix(what.Token, "Bot ")]; !known {
+		s.mu.Unlock()
+		_ = c.ws.Close(4004, "Authentication failed.") // the connection ends either way
+		return false
 	}
-	if *to.Channel != Channel {
-		return // Discord does not answer for a channel the bot may not join
+	i := slices.IndexFunc(s.sessions, func(k *session) bool { return k.id == what.Session })
+	if i < 0 {
+		s.mu.Unlock()
+		c.send("invalid", object{"op": opInvalidSession, "d": false})
+		return true
 	}
-	ticket := s.voice.Admit(number(Guild), number(Channel), number(Bot))
-	state := s.voiceState(Bot, Channel)
-	state["session_id"] = ticket.Session
-	g.dispatch(ctx, "VOICE_STATE_UPDATE", state)
-	g.dispatch(ctx, "VOICE_SERVER_UPDATE", map[string]any{"guild_id": Guild, "token": ticket.Token, "endpoint": ticket.Endpoint})
+	k := s.sessions[i]
+	s.resumes++
+	s.mu.Unlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	c.session, k.conn = k, c
+	for _, m := range k.kept {
+		if m["s"].(int) > what.Seq {
+			c.send(m["t"].(string), m)
+		}
+	}
+	k.seq++
+	c.send("RESUMED", object{"op": opDispatch, "t": "RESUMED", "s": k.seq, "d": object{}})
+	return true
 }
 
-// number reads one of the ids above.
-func number(id string) uint64 {
-	n, err := strconv.ParseUint(id, 10, 64)
-	if err != nil {
-		panic(err)
+// online are the sessions of a user, or of all users. The lock is held.
+func (s *Server) online(user string) (out []*session) {
+	for _, k := range s.sessions {
+		if user == "" || k.user == user {
+			out = append(out, k)
+		}
 	}
-	return n
+	return out
 }

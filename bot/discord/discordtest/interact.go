@@ -3,7 +3,9 @@ package discordtest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,6 +15,7 @@ import (
 const (
 	maxKept    = 64   // answers nobody has looked at
 	maxContent = 2000 // Discord's limit, in characters
+	maxBody    = 1 << 20
 )
 
 // command is a registered command or a subcommand of one.
@@ -21,6 +24,8 @@ type command struct {
 	Type              int
 	Autocomplete      bool
 	Options           []command
+
+	id string
 }
 
 // pending is an interaction that waits for its answer.
@@ -34,7 +39,9 @@ type pending struct {
 // case and descriptions over 100 characters.
 func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	var list []command
-	if err := json.NewDecoder(r.Body).Decode(&list); err != nil {
+	var full []object
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err = errors.Join(err, json.Unmarshal(body, &list), json.Unmarshal(body, &full)); err != nil {
 		refuse(w, http.StatusBadRequest, 50109, "The request body contains invalid JSON.")
 		return
 	}
@@ -45,9 +52,22 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.commands = list
-	s.mu.Unlock()
-	answer(w, list)
+	s.registered++
+	var out []object
+	for i, c := range full {
+		c["id"], c["application_id"], c["version"] = s.snowflake(), Bot, "1"
+		if _, ok := c["type"]; !ok {
+			c["type"] = 1
+		}
+		if guild := r.PathValue("guild"); guild != "" {
+			c["guild_id"] = guild
+		}
+		list[i].id = c["id"].(string)
+		out = append(out, c)
+	}
+	answer(w, out)
 }
 
 func flatten(list []command) (all []command) {
@@ -102,40 +122,46 @@ func (s *Server) Complete(ctx context.Context, user, name string, options ...str
 
 // Press has a member press a button.
 func (s *Server) Press(ctx context.Context, user, custom string) (Reply, error) {
-	return s.interact(ctx, user, Guild, 3, map[string]any{"custom_id": custom, "component_type": 2})
+	return s.interact(ctx, user, Guild, 3, object{"custom_id": custom, "component_type": 2})
 }
 
 // data is a command's part of an interaction.
-func data(name, focused string, options []string) map[string]any {
+func data(name, focused string, options []string) object {
 	var opts []any
 	for i := 0; i+1 < len(options); i += 2 {
-		opts = append(opts, map[string]any{"name": options[i], "type": 3, "value": options[i+1], "focused": options[i] == focused})
+		opts = append(opts, object{"name": options[i], "type": 3, "value": options[i+1], "focused": options[i] == focused})
 	}
 	group, sub, ok := strings.Cut(name, " ")
 	if ok {
-		opts = []any{map[string]any{"name": sub, "type": 1, "options": opts}}
+		opts = []any{object{"name": sub, "type": 1, "options": opts}}
 	}
-	return map[string]any{"id": "1", "name": group, "type": 1, "options": opts}
+	return object{"id": "1", "name": group, "type": 1, "options": opts}
 }
 
 // interact sends an interaction and waits for its last answer.
-func (s *Server) interact(ctx context.Context, user, guild string, kind int, d map[string]any) (Reply, error) {
+func (s *Server) interact(ctx context.Context, user, guild string, kind int, d object) (Reply, error) {
 	s.mu.Lock()
 	m := s.members[user]
-	if m == nil || len(s.gateways) == 0 {
+	bots := s.online(Bot)
+	if m == nil || len(bots) == 0 {
 		s.mu.Unlock()
 		return Reply{}, fmt.Errorf("discordtest: no member %s, or no bot", user)
 	}
-	id, token := s.id(), "token-"+s.id()
+	id, token := s.snowflake(), "token-"+s.snowflake()
 	p := &pending{replies: make(chan Reply, 2)}
 	s.waiting[token] = p
-	gateways := slices.Clone(s.gateways)
-	member := m.json()
-	s.mu.Unlock()
-	gateways[len(gateways)-1].dispatch(ctx, "INTERACTION_CREATE", map[string]any{
+	event := object{
 		"id": id, "application_id": Bot, "type": kind, "token": token, "version": 1, "guild_id": guild, "channel_id": Text,
-		"member": member, "data": d, "locale": "en-US", "message": map[string]any{"id": "1", "channel_id": Text},
-	})
+		"guild": object{"id": guild, "locale": "en-US", "features": []any{}}, "channel": s.allChannels()[1],
+		"member": m.json(), "data": d, "locale": "en-US", "guild_locale": "en-US", "app_permissions": number(Everyone),
+		"entitlements": []any{}, "authorizing_integration_owners": object{"0": guild}, "context": 0,
+		"attachment_size_limit": 10 << 20,
+	}
+	if kind == 3 { // the message that the button is under
+		event["message"] = s.message("1", Text, "")
+	}
+	s.mu.Unlock()
+	bots[len(bots)-1].dispatch("INTERACTION_CREATE", event)
 	select {
 	case r := <-p.replies:
 		return r, nil
@@ -240,7 +266,7 @@ func (s *Server) edit(w http.ResponseWriter, r *http.Request) {
 	case p.replies <- reply:
 	default: // a later edit, which nobody waits for
 	}
-	answer(w, map[string]any{"id": s.id(), "channel_id": Text, "content": m.Content})
+	answer(w, s.message(s.snowflake(), Text, m.Content))
 }
 
 // post is an ordinary message in a channel.
@@ -259,7 +285,16 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	if s.posted = append(s.posted, m.reply()); len(s.posted) > maxKept {
 		s.posted = s.posted[1:]
 	}
-	answer(w, map[string]any{"id": s.id(), "channel_id": r.PathValue("channel"), "content": m.Content})
+	answer(w, s.message(s.snowflake(), r.PathValue("channel"), m.Content))
+}
+
+// message is one of the bot's as Discord shows it. The lock is held.
+func (s *Server) message(id, channel, content string) object {
+	return object{
+		"id": id, "channel_id": channel, "content": content, "type": 0, "flags": 0, "timestamp": since,
+		"edited_timestamp": nil, "author": s.members[Bot].user(), "tts": false, "pinned": false, "mention_everyone": false,
+		"mentions": []any{}, "mention_roles": []any{}, "attachments": []any{}, "embeds": []any{}, "components": []any{},
+	}
 }
 
 // Posted are the bot's messages in the text channel, the oldest first.

@@ -3,90 +3,121 @@ package discordtest
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
+
+	"github.com/coder/websocket"
 
 	"github.com/glyphoxa/glyphoxa/voice/voicetest"
 )
 
-// The ids of the server's own things.
-const (
-	Guild   = "900000000000000001"
-	Channel = "900000000000000002" // its voice channel
-	Text    = "900000000000000003" // its text channel
-	Bot     = "900000000000000010" // the bot's user, and its application
-	Admin   = "900000000000000011" // a member who is an administrator
-)
-
-// Permissions of members, as Discord counts them.
-const (
-	Administrator = 1 << 3
-	Everyone      = 1<<20 | 1<<21 // connect and speak
-)
-
 // A Server is a Discord with one guild.
 type Server struct {
-	token string
-	voice *voicetest.Server
-	http  *httptest.Server
+	http    *http.Server
+	address string
+	network *voicetest.Network // nil on loopback
 
 	mu       sync.Mutex // guards all below
+	voice    *voicetest.Server
+	tokens   map[string]string // users by token
 	members  map[string]*member
-	channels map[string]string // the voice channel each user is in
+	channels map[string]inVoice // the users in the voice channel
+	denied   int64              // permissions, to the bot in the voice channel
 	commands []command
-	gateways []*gateway
+	sessions []*session
 	waiting  map[string]*pending // interactions by token
 	posted   []Reply
 	next     uint64 // for ids
-	logins   int
-}
 
-// member is a user of the guild.
-type member struct {
-	id, name    string
-	roles       []string
-	permissions int64
+	logins              []time.Time
+	resumes, registered int
+	// What goes wrong on request.
+	cut             string
+	refusal, away   int
+	down, forgetful bool
+	beat            time.Duration
 }
 
 // NewServer starts a Discord that knows one bot token and sends calls to the voice
-// server.
+// server. If that one is on a network in memory, so is this.
 func NewServer(token string, v *voicetest.Server) *Server {
 	s := &Server{
-		token: token, voice: v, members: map[string]*member{}, channels: map[string]string{}, waiting: map[string]*pending{},
-		next: 900000000000001000,
+		voice: v, network: v.Network(), tokens: map[string]string{token: Bot}, members: map[string]*member{},
+		channels: map[string]inVoice{}, waiting: map[string]*pending{}, next: 900000000000001000, beat: defaultHeartbeat,
 	}
-	s.http = httptest.NewServer(s.routes())
 	s.Join(Admin, "Lead", Administrator)
+	s.members[Bot] = &member{id: Bot, name: "Glyphoxa", permissions: Everyone, bot: true}
+	s.http = &http.Server{Handler: s.routes(), ReadHeaderTimeout: 10 * time.Second}
+	listener := s.listen()
+	s.address = listener.Addr().String()
+	go func() { _ = s.http.Serve(listener) }() // until Close
 	return s
+}
+
+func (s *Server) listen() net.Listener {
+	if s.network != nil {
+		return s.network.Listen()
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(fmt.Sprintf("discordtest: loopback: %v", err)) // a machine without it runs no test
+	}
+	return l
 }
 
 // Close ends every connection.
 func (s *Server) Close() {
 	s.mu.Lock()
-	gateways := s.gateways
+	sessions := s.sessions
 	s.mu.Unlock()
-	for _, g := range gateways {
-		g.close()
+	for _, k := range sessions {
+		k.mu.Lock()
+		c := k.conn
+		k.mu.Unlock()
+		if c != nil {
+			_ = c.ws.Close(websocket.StatusGoingAway, "the server ends")
+		}
 	}
-	s.http.Close()
+	_ = s.http.Close()
 }
+
+// Token lets a program log in as a member: one of Discord's libraries that plays
+// a person.
+func (s *Server) Token(user string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	token := "token-" + user
+	s.tokens[token] = user
+	if m := s.members[user]; m != nil {
+		m.bot = true
+	}
+	return token
+}
+
+// API is where a library finds this Discord's REST.
+func (s *Server) API() string { return "http://" + s.address + "/api" }
+
+func (s *Server) gatewayURL() string { return "ws://" + s.address + "/socket/" }
 
 // Client reaches this server as discord.com, and the voice server by its own name.
 func (s *Server) Client() *http.Client {
-	there, err := url.Parse(s.http.URL)
-	if err != nil { // httptest's own
-		panic(err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.network != nil {
+		there := s.network.HTTP().Transport
+		return &http.Client{Transport: redirect{s.address, there, there}}
 	}
-	return &http.Client{Transport: redirect{there, s.http.Client().Transport, voicetest.Trust(s.voice).Transport}}
+	return &http.Client{Transport: redirect{s.address, &http.Transport{}, voicetest.Trust(s.voice).Transport}}
 }
 
-// redirect sends what is meant for Discord to the loopback server.
+// redirect sends what is meant for Discord to this server.
 type redirect struct {
-	to            *url.URL
+	to            string
 	plain, secure http.RoundTripper
 }
 
@@ -96,26 +127,26 @@ func (r redirect) RoundTrip(req *http.Request) (*http.Response, error) {
 		return r.secure.RoundTrip(req)
 	}
 	req = req.Clone(req.Context())
-	req.URL.Scheme, req.URL.Host, req.Host = r.to.Scheme, r.to.Host, r.to.Host
+	req.URL.Scheme, req.URL.Host, req.Host = "http", r.to, r.to
 	return r.plain.RoundTrip(req)
 }
 
-// Join adds a member, or changes one.
-func (s *Server) Join(user, name string, permissions int64, roles ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.members[user] = &member{user, name, roles, permissions}
-}
-
-// Logins is how often the bot has identified.
+// Logins is how often somebody has identified.
 func (s *Server) Logins() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.logins
+	return len(s.logins)
 }
 
-// id makes a new snowflake. The lock is held.
-func (s *Server) id() string {
+// LoginTimes are when.
+func (s *Server) LoginTimes() []time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.logins)
+}
+
+// snowflake makes a new id. The lock is held.
+func (s *Server) snowflake() string {
 	s.next++
 	return strconv.FormatUint(s.next, 10)
 }
@@ -131,33 +162,34 @@ type Reply struct {
 
 func (s *Server) routes() http.Handler {
 	m := http.NewServeMux()
-	api := func(pattern string, f func(w http.ResponseWriter, r *http.Request)) {
+	api := func(pattern string, f http.HandlerFunc) {
 		method, path, _ := strings.Cut(pattern, " ")
-		m.HandleFunc(method+" /api/v9"+path, func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Authorization") != "Bot "+s.token && !strings.HasPrefix(path, "/interactions/") && !strings.HasPrefix(path, "/webhooks/") {
-				refuse(w, http.StatusUnauthorized, 0, "401: Unauthorized")
-				return
-			}
-			f(w, r)
-		})
+		for _, version := range []string{"v9", "v10"} {
+			m.HandleFunc(method+" /api/"+version+path, func(w http.ResponseWriter, r *http.Request) {
+				user := s.caller(r)
+				if user == "" && !strings.HasPrefix(path, "/interactions/") && !strings.HasPrefix(path, "/webhooks/") {
+					refuse(w, http.StatusUnauthorized, 0, "401: Unauthorized")
+					return
+				}
+				f(w, r)
+			})
+		}
 	}
 	api("GET /gateway", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, map[string]string{"url": "ws" + strings.TrimPrefix(s.http.URL, "http") + "/socket/"})
+		answer(w, map[string]string{"url": s.gatewayURL()})
 	})
 	api("GET /gateway/bot", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, map[string]any{
-			"url": "ws" + strings.TrimPrefix(s.http.URL, "http") + "/socket/", "shards": 1,
+		answer(w, object{
+			"url": s.gatewayURL(), "shards": 1,
 			"session_start_limit": map[string]int{"total": 1000, "remaining": 999, "reset_after": 1000, "max_concurrency": 1},
 		})
 	})
-	api("GET /guilds/{guild}", func(w http.ResponseWriter, r *http.Request) {
-		if r.PathValue("guild") != Guild {
-			refuse(w, http.StatusForbidden, 50001, "Missing Access")
-			return
-		}
-		answer(w, map[string]any{"id": Guild, "name": "The Table"})
+	api("GET /users/@me", func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		answer(w, s.members[s.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bot ")]].user())
 	})
-	api("GET /users/@me", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.self()) })
+	s.guildRoutes(api)
 	api("PUT /applications/{app}/commands", s.register)
 	api("PUT /applications/{app}/guilds/{guild}/commands", s.register)
 	api("POST /interactions/{id}/{token}/callback", s.callback)
@@ -170,8 +202,15 @@ func (s *Server) routes() http.Handler {
 	return m
 }
 
-func (s *Server) self() map[string]any {
-	return map[string]any{"id": Bot, "username": "Glyphoxa", "discriminator": "0000", "bot": true}
+// caller is whose token a request has, "" for nobody's.
+func (s *Server) caller(r *http.Request) string {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bot ")
+	if !ok {
+		return ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tokens[token]
 }
 
 func answer(w http.ResponseWriter, v any) {
@@ -182,5 +221,5 @@ func answer(w http.ResponseWriter, v any) {
 func refuse(w http.ResponseWriter, status, code int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"code": code, "message": message}) // as in answer
+	_ = json.NewEncoder(w).Encode(object{"code": code, "message": message}) // as in answer
 }
