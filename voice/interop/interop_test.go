@@ -1,20 +1,11 @@
 //go:build interop
 
-// Package interop is a call between our bot and players on discord.js's own
-// voice package with its own encryption library. It needs Node and `npm ci` in
-// this folder; run it with `go test -tags interop`.
 package interop
 
 import (
-	"bufio"
 	"context"
 	"encoding/base64"
-	"encoding/json"
-	"fmt"
 	"math"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,37 +22,18 @@ const (
 	guild   = 81384788765712384
 	channel = 927310423890473011
 	bot     = 158049329150427136
-	limit   = 20 * time.Second
+	limit   = time.Minute // node takes its time on a busy machine
 )
 
 // A room is a voice server, our bot in a call and a process for players.
 type room struct {
-	t      *testing.T
+	*node
 	server *voicetest.Server
 	bot    *voice.Conn
-	in     *json.Encoder
 
-	mu     sync.Mutex // guards what follows
-	events []event
-	heard  map[uint64][]int16 // by the bot
-	stops  map[uint64]int
-}
-
-type request struct {
-	Op       string   `json:"op"`
-	User     string   `json:"user"`
-	From     string   `json:"from,omitempty"`
-	Guild    string   `json:"guild,omitempty"`
-	Channel  string   `json:"channel,omitempty"`
-	Session  string   `json:"session,omitempty"`
-	Token    string   `json:"token,omitempty"`
-	Endpoint string   `json:"endpoint,omitempty"`
-	Packets  []string `json:"packets,omitempty"`
-}
-
-type event struct {
-	Event, User, From, Text string
-	Packets                 []string
+	mu    sync.Mutex         // guards what follows
+	heard map[uint64][]int16 // by the bot
+	stops map[uint64]int
 }
 
 func id(u uint64) string { return strconv.FormatUint(u, 10) }
@@ -74,53 +46,9 @@ func newRoom(t *testing.T) *room {
 	}
 	t.Cleanup(func() { s.Close() })
 	s.SetFaults(voicetest.Faults{Dress: true})
-	r := &room{t: t, server: s, heard: map[uint64][]int16{}, stops: map[uint64]int{}}
-	r.startNode()
+	r := &room{node: startNode(t, s.Certificate()), server: s, heard: map[uint64][]int16{}, stops: map[uint64]int{}}
 	r.joinBot()
 	return r
-}
-
-func (r *room) startNode() {
-	r.t.Helper()
-	pem := filepath.Join(r.t.TempDir(), "voicetest.pem")
-	if err := os.WriteFile(pem, r.server.Certificate(), 0o600); err != nil {
-		r.t.Fatal(err)
-	}
-	cmd := exec.CommandContext(r.t.Context(), "node", "player.mjs")
-	cmd.Env = append(os.Environ(), "NODE_EXTRA_CA_CERTS="+pem)
-	cmd.Stderr = r.t.Output()
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		r.t.Fatal(err)
-	}
-	r.in = json.NewEncoder(in)
-	var reader sync.WaitGroup
-	reader.Go(func() {
-		lines := bufio.NewScanner(out)
-		lines.Buffer(nil, 1<<22)
-		for lines.Scan() {
-			var e event
-			if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-				r.t.Errorf("%v: %s", err, lines.Bytes())
-				return
-			}
-			r.mu.Lock()
-			r.events = append(r.events, e)
-			r.mu.Unlock()
-		}
-	})
-	r.t.Cleanup(func() {
-		in.Close()
-		reader.Wait()
-		_ = cmd.Wait() // killed if it does not end by itself
-	})
 }
 
 func (r *room) joinBot() {
@@ -156,50 +84,6 @@ func (r *room) joinBot() {
 	})
 }
 
-func (r *room) ask(q request) {
-	r.t.Helper()
-	if err := r.in.Encode(q); err != nil {
-		r.t.Fatal(err)
-	}
-}
-
-// wait waits until something holds.
-func (r *room) wait(what string, holds func() bool) {
-	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), limit)
-	defer cancel()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			r.t.Fatalf("never came: %s (bot: %+v)", what, r.bot.Status())
-		}
-	}
-}
-
-// event waits for an event of the players and takes it.
-func (r *room) event(name string, user uint64) (found event) {
-	r.t.Helper()
-	r.wait(fmt.Sprintf("%s of %d", name, user), func() bool {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		for i, e := range r.events {
-			if e.Event == "error" {
-				r.t.Fatalf("player %s: %s", e.User, e.Text)
-			}
-			if e.Event == name && e.User == id(user) {
-				found = e
-				r.events = append(r.events[:i], r.events[i+1:]...)
-				return true
-			}
-		}
-		return false
-	})
-	return found
-}
-
 // join brings a player in, and waits until all are in one group.
 func (r *room) join(users ...uint64) {
 	r.t.Helper()
@@ -230,22 +114,33 @@ func (r *room) agree(users ...uint64) {
 	})
 }
 
-// tone is a second and more of sound as Opus packets.
-func tone(t *testing.T, hz float64, frames int) (packets []string) {
+// tone is a sound of some frames as Opus packets.
+func tone(t *testing.T, hz float64, frames int) []string {
+	t.Helper()
+	var samples []int16
+	for i := range frames {
+		samples = append(samples, wave(hz, i)...)
+	}
+	return packets(t, samples)
+}
+
+// packets encodes sound of 48 kHz, as a client would.
+func packets(t *testing.T, samples []int16) (out []string) {
 	t.Helper()
 	enc, err := opus.NewEncoder(opus.EncoderOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := make([]byte, 1275)
-	for i := range frames {
-		n, err := enc.Encode(wave(hz, i), out)
+	b := make([]byte, 1275)
+	for len(samples) >= pcm.FrameSize {
+		n, err := enc.Encode(samples[:pcm.FrameSize], b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		packets = append(packets, base64.StdEncoding.EncodeToString(out[:n]))
+		out = append(out, base64.StdEncoding.EncodeToString(b[:n]))
+		samples = samples[pcm.FrameSize:]
 	}
-	return packets
+	return out
 }
 
 // wave is frame number i of a tone.
@@ -308,26 +203,7 @@ func (r *room) botSpeaks(hz float64, frames int, users ...uint64) {
 	}
 	for _, u := range users {
 		e := r.event("heard", u)
-		d, err := opus.NewDecoder(pcm.Rate)
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		var sound []int16
-		out := make([]int16, 5760)
-		for _, p := range e.Packets {
-			b, err := base64.StdEncoding.DecodeString(p)
-			if err != nil {
-				r.t.Fatal(err)
-			}
-			if opus.IsSilence(b) {
-				continue
-			}
-			n, err := d.Decode(b, out)
-			if err != nil {
-				r.t.Fatal(err)
-			}
-			sound = append(sound, out[:n]...)
-		}
+		sound := decoded(r.t, e.Packets, pcm.Rate)
 		// discord.js may lose the first frame of a source it has not met.
 		if got := len(sound) / pcm.FrameSize; got < frames-2 || got > frames {
 			r.t.Errorf("player %d heard %d frames, want %d", u, got, frames)
@@ -337,6 +213,31 @@ func (r *room) botSpeaks(hz float64, frames int, users ...uint64) {
 			r.t.Errorf("player %d heard a tone of %.0f Hz, want %.0f", u, got, hz)
 		}
 	}
+}
+
+// decoded is the sound of Opus packets.
+func decoded(t *testing.T, packets []string, rate int) (sound []int16) {
+	t.Helper()
+	d, err := opus.NewDecoder(rate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]int16, 5760)
+	for _, p := range packets {
+		b, err := base64.StdEncoding.DecodeString(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if opus.IsSilence(b) {
+			continue
+		}
+		n, err := d.Decode(b, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound = append(sound, out[:n]...)
+	}
+	return sound
 }
 
 func TestPlayerSpeaksAndTheBotAnswers(t *testing.T) {

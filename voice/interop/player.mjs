@@ -1,6 +1,7 @@
 // Players of a call on discord.js's own voice package, driven by lines of JSON.
-// What the main gateway would say comes from the Go test on the other end; the
-// call itself is a real one, over TLS and UDP. Opus packets travel as base64.
+// What the main gateway would say comes from the Go test on the other end, or
+// from a gateway that discord.js has logged in to (client.mjs); the call itself is
+// a real one, over TLS and UDP. Opus packets travel as base64.
 import readline from 'node:readline';
 import { Readable } from 'node:stream';
 import {
@@ -13,12 +14,26 @@ import {
   createAudioResource,
   joinVoiceChannel,
 } from '@discordjs/voice';
+import * as client from './client.mjs';
 
 const players = new Map();
 const say = (message) => process.stdout.write(JSON.stringify(message) + '\n');
 
+// join joins a call of which the Go test knows where it is.
 function join({ user, guild, channel, session, token, endpoint }) {
   let adapter;
+  connect({ user, guild, channel }, (methods) => {
+    adapter = methods;
+    return { sendPayload: () => true, destroy() {} };
+  });
+  adapter.onVoiceStateUpdate({ user_id: user, guild_id: guild, channel_id: channel, session_id: session });
+  adapter.onVoiceServerUpdate({ token, guild_id: guild, endpoint });
+}
+
+// enter joins a call by asking the main gateway.
+const enter = ({ user, guild, channel }) => connect({ user, guild, channel }, client.adapter(user, guild));
+
+function connect({ user, guild, channel }, adapterCreator) {
   const connection = joinVoiceChannel({
     guildId: guild,
     channelId: channel,
@@ -26,16 +41,11 @@ function join({ user, guild, channel, session, token, endpoint }) {
     selfDeaf: false,
     selfMute: false,
     debug: Boolean(process.env.VOICE_LOG),
-    adapterCreator(methods) {
-      adapter = methods;
-      return { sendPayload: () => true, destroy() {} };
-    },
+    adapterCreator,
   });
   connection.on('debug', (m) => process.stderr.write(`${user}: ${m}\n`));
   connection.on('error', (e) => say({ event: 'error', user, text: String(e?.message ?? e) }));
   connection.on(VoiceConnectionStatus.Ready, () => say({ event: 'ready', user }));
-  adapter.onVoiceStateUpdate({ user_id: user, guild_id: guild, channel_id: channel, session_id: session });
-  adapter.onVoiceServerUpdate({ token, guild_id: guild, endpoint });
   players.set(user, connection);
 }
 
@@ -61,7 +71,9 @@ function hear({ user, from }) {
 }
 
 const does = {
+  ...client.does,
   join,
+  enter,
   speak,
   hear,
   code: ({ user }) => say({ event: 'code', user, text: players.get(user).voicePrivacyCode ?? '' }),
@@ -75,7 +87,7 @@ const does = {
 for await (const line of readline.createInterface({ input: process.stdin })) {
   const request = JSON.parse(line);
   try {
-    does[request.op](request);
+    await does[request.op](request, say);
   } catch (e) {
     say({ event: 'error', user: request.user, text: String(e?.stack ?? e) });
   }
