@@ -4,37 +4,66 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/glyphoxa/glyphoxa/mcp/jail"
+	"github.com/glyphoxa/glyphoxa/mcp/link"
 	"github.com/glyphoxa/glyphoxa/mcp/mcptest"
 	"github.com/glyphoxa/glyphoxa/mcp/toon"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// BenchmarkServerCall is a call of a server's tool through the host, beside the
-// same call on the SDK alone.
-func BenchmarkServerCall(b *testing.B) {
-	args := json.RawMessage(`{"text":"hello"}`)
-	b.Run("host", func(b *testing.B) {
-		h := newTestHost(b, HostOptions{Limits: Limits{ToolSteps: 1000}})
-		if err := h.Connect(b.Context(), []ServerConfig{faulty("a", mcptest.Script{})}); err != nil {
+// BenchmarkCall is a call of a tool through the host, beside the same call on the
+// SDK alone, over each transport.
+func BenchmarkCall(b *testing.B) {
+	text := json.RawMessage(`{"text":"hello"}`)
+	var n atomic.Int64
+	host := func(b *testing.B, tool string, args json.RawMessage, c ...ServerConfig) {
+		h := newTestHost(b, HostOptions{Limits: Limits{ToolSteps: 1000}}, echo("roll", &n, nil))
+		if err := h.Connect(b.Context(), c); err != nil {
 			b.Fatal(err)
 		}
 		if err := h.Ready(b.Context()); err != nil {
 			b.Fatal(err)
 		}
-		belt := h.Belt(all)
+		belt := h.Belt(Grant{Allow: []string{"roll", "a__*"}, Tier: Deep})
 		b.ReportAllocs()
 		for b.Loop() {
 			belt.steps.Store(0)
-			if r := belt.Call(b.Context(), "a__echo", args); r.Err != nil {
+			if r := belt.Call(b.Context(), tool, args); r.Err != nil {
 				b.Fatal(r.Err)
 			}
 		}
+	}
+	bare := func(b *testing.B, tool string, args json.RawMessage, t sdk.Transport) {
+		s, err := sdk.NewClient(&sdk.Implementation{Name: "bare"}, nil).Connect(b.Context(), t, &sdk.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := s.CallTool(b.Context(), &sdk.CallToolParams{Name: tool, Arguments: args}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.Run("in-process/host", func(b *testing.B) { host(b, "roll", expr) })
+	b.Run("in-process/sdk", func(b *testing.B) {
+		s := sdk.NewServer(&sdk.Implementation{Name: "t"}, nil)
+		s.AddTool(&sdk.Tool{Name: "roll", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "7"}}}, nil
+		})
+		near, far := sdk.NewInMemoryTransports()
+		if _, err := s.Connect(b.Context(), far, nil); err != nil {
+			b.Fatal(err)
+		}
+		bare(b, "roll", expr, near)
 	})
-	b.Run("sdk", func(b *testing.B) {
+	b.Run("stdio/host", func(b *testing.B) { host(b, "a__echo", text, faulty("a", mcptest.Script{})) })
+	b.Run("stdio/sdk", func(b *testing.B) {
 		env := []string{}
 		for k, v := range (mcptest.Script{}).Env() {
 			env = append(env, k+"="+v)
@@ -44,17 +73,14 @@ func BenchmarkServerCall(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer func() { _ = child.Close() }()
-		c := sdk.NewClient(&sdk.Implementation{Name: "bare"}, nil)
-		s, err := c.Connect(b.Context(), &sdk.IOTransport{Reader: child.Out, Writer: child.In}, &sdk.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := s.CallTool(b.Context(), &sdk.CallToolParams{Name: "echo", Arguments: args}); err != nil {
-				b.Fatal(err)
-			}
-		}
+		bare(b, "echo", text, &sdk.IOTransport{Reader: child.Out, Writer: child.In})
+	})
+	b.Run("http/host", func(b *testing.B) {
+		r := newRemote(b)
+		host(b, "a__double", json.RawMessage(`{"n":1}`), ServerConfig{Name: "a", Transport: StreamableHTTP, URL: r.URL, Trusted: true, Era: link.LegacyEra})
+	})
+	b.Run("http/sdk", func(b *testing.B) {
+		bare(b, "double", json.RawMessage(`{"n":1}`), &sdk.StreamableClientTransport{Endpoint: newRemote(b).URL})
 	})
 }
 
@@ -92,30 +118,22 @@ func BenchmarkStart20Servers(b *testing.B) {
 	}
 }
 
-// catalogue is 50 tools as JSON.
+// catalogue is 50 published tools as JSON: as a list shows them, and whole.
 func catalogue(b *testing.B) (list, schemas []byte) {
 	b.Helper()
-	type row struct {
-		Name   string `json:"name"`
-		Does   string `json:"does"`
-		Params string `json:"params"`
-	}
 	var rows []row
 	var tools []Tool
-	for i := range 50 {
-		t := mcptest.Tools()[i%len(mcptest.Tools())]
-		schema, err := json.Marshal(t.InputSchema)
-		if err != nil {
-			b.Fatal(err)
+	for _, p := range publishedServers(b) {
+		for _, x := range p.Tools {
+			t := p.tool(b, x)
+			tools, rows = append(tools, t), append(rows, rowOf(t))
 		}
-		rows = append(rows, row{fmt.Sprintf("s%d__%s", i, t.Name), t.Description, fmt.Sprint(params(schema))})
-		tools = append(tools, Tool{Name: rows[i].Name, Description: t.Description, Schema: schema})
 	}
-	list, err := json.Marshal(rows)
+	list, err := json.Marshal(rows[:50])
 	if err != nil {
 		b.Fatal(err)
 	}
-	if schemas, err = json.Marshal(tools); err != nil {
+	if schemas, err = json.Marshal(tools[:50]); err != nil {
 		b.Fatal(err)
 	}
 	return list, schemas
@@ -151,33 +169,50 @@ func BenchmarkTOON(b *testing.B) {
 	})
 }
 
-// BenchmarkCatalogueTokens reports what 128 tools cost a model: all of them, those
-// of one tier, and with find_tools.
+// BenchmarkCatalogueTokens reports what 145 published tools cost a model in tokens,
+// counted: all of them; what is on a belt of each tier, where servers on this machine
+// are quick and those that drive a browser or ask the network are not; and with
+// find_tools, before and after a search.
 func BenchmarkCatalogueTokens(b *testing.B) {
-	cost := func(lazy int, t Tier) float64 {
+	tiers := map[string]Tier{"everything": Fast, "filesystem": Fast, "memory": Fast, "thinking": Fast, "github": Standard, "notion": Standard}
+	var servers []ServerConfig
+	var allow []string
+	var full []Tool
+	for _, p := range publishedServers(b) {
+		c := faulty(p.Server, mcptest.Script{Tools: p.Tools})
+		c.Tools = map[string]ToolConfig{}
+		for _, x := range p.Tools {
+			if t, ok := tiers[p.Server]; ok {
+				c.Tools[x.Name] = ToolConfig{Tier: &t}
+			}
+			full = append(full, p.tool(b, x))
+		}
+		servers, allow = append(servers, c), append(allow, p.Server+"__*")
+	}
+	belt := func(lazy int, t Tier) *Belt {
 		h := newTestHost(b, HostOptions{LazyAbove: lazy})
-		fast := Fast
-		c := faulty("a", mcptest.Script{Extra: 100})
-		c.Tools = map[string]ToolConfig{"echo": {Tier: &fast}, "count": {Tier: &fast}, "refuse": {Tier: &fast}}
-		if err := h.Connect(b.Context(), []ServerConfig{c}); err != nil {
+		if err := h.Connect(b.Context(), servers); err != nil {
 			b.Fatal(err)
 		}
 		if err := h.Ready(b.Context()); err != nil {
 			b.Fatal(err)
 		}
-		g := all
-		g.Tier = t
-		n := 0
-		for _, t := range h.Belt(g).Tools() {
-			n += t.Tokens()
-		}
-		return float64(n)
+		return h.Belt(Grant{Allow: allow, Tier: t})
 	}
-	full, tiered, lazy := cost(0, Deep), cost(0, Fast), cost(1000, Deep)
+	lazy := belt(4000, Deep)
+	before := counted(b, lazy.Tools())
+	if r := lazy.Call(b.Context(), FindTools, json.RawMessage(`{"query":"read a text file"}`)); r.Err != nil {
+		b.Fatal(r.Err)
+	}
+	after := counted(b, lazy.Tools())
+	fast, standard, deep := counted(b, belt(0, Fast).Tools()), counted(b, belt(0, Standard).Tools()), counted(b, belt(0, Deep).Tools())
 	for b.Loop() {
 		_ = full // nothing to time: the figures are below
 	}
-	b.ReportMetric(full, "tokens-full")
-	b.ReportMetric(tiered, "tokens-tiered")
-	b.ReportMetric(lazy, "tokens-lazy")
+	b.ReportMetric(float64(counted(b, full)), "tokens-full")
+	b.ReportMetric(float64(fast), "tokens-fast")
+	b.ReportMetric(float64(standard), "tokens-standard")
+	b.ReportMetric(float64(deep), "tokens-deep-120-tools")
+	b.ReportMetric(float64(before), "tokens-lazy")
+	b.ReportMetric(float64(after), "tokens-lazy-after-a-search")
 }

@@ -22,7 +22,7 @@ type remote struct {
 	tokens  chan string // Authorization headers seen, at most 1,000
 }
 
-func newRemote(t *testing.T) *remote {
+func newRemote(t testing.TB) *remote {
 	t.Helper()
 	r := &remote{tokens: make(chan string, 1000)}
 	r.restart(StreamableHTTP, false)

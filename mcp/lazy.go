@@ -18,8 +18,9 @@ const FindTools = "find_tools"
 const (
 	// foundAtOnce is how many tools one search brings.
 	foundAtOnce = 5
-	// bytesPerToken is what a schema's bytes come to, measured with o200k over the
-	// 145 tools of eight published servers: 4.2 to 4.7 a server.
+	// bytesPerToken is what a declaration's bytes come to: over the 145 tools of eight
+	// published servers the sum is within 0.1 % of what o200k counts, each server
+	// within 8 % and each tool within 20 %. A test holds that.
 	bytesPerToken = 4.4
 	// shortDescription is how much of a description a list shows.
 	shortDescription = 120
@@ -88,6 +89,18 @@ func params(schema json.RawMessage) []string {
 	return slices.Sorted(maps.Keys(s.Properties))
 }
 
+// A row is a tool as a list shows it.
+type row struct {
+	Name   string `json:"name"`
+	Does   string `json:"does"`
+	Params string `json:"params"`
+}
+
+func rowOf(t Tool) row {
+	does := strings.ToValidUTF8(t.Description[:min(len(t.Description), shortDescription)], "")
+	return row{t.Name, strings.ReplaceAll(does, "\n", " "), strings.Join(params(t.Schema), " ")}
+}
+
 // search answers find_tools: the tools found are on the belt from now on.
 func (b *Belt) search(args json.RawMessage) Result {
 	args, err := findToolsArgs.check(args)
@@ -97,11 +110,6 @@ func (b *Belt) search(args json.RawMessage) Result {
 	var q struct{ Query string }
 	if err := json.Unmarshal(args, &q); err != nil {
 		return failure(fmt.Errorf("%w: %w", ErrArguments, err))
-	}
-	type row struct {
-		Name   string `json:"name"`
-		Does   string `json:"does"`
-		Params string `json:"params"`
 	}
 	var rows []row
 	b.foundMu.Lock()
@@ -113,8 +121,7 @@ func (b *Belt) search(args json.RawMessage) Result {
 		if !slices.ContainsFunc(b.found, func(t Tool) bool { return t.Name == e.Name }) {
 			b.found = append(b.found, e.Tool)
 		}
-		does := strings.ToValidUTF8(e.Description[:min(len(e.Description), shortDescription)], "")
-		rows = append(rows, row{e.Name, strings.ReplaceAll(does, "\n", " "), strings.Join(params(e.Schema), " ")})
+		rows = append(rows, rowOf(e.Tool))
 	}
 	b.foundMu.Unlock()
 	if len(rows) == 0 {

@@ -30,8 +30,8 @@ type issuer struct {
 	basics   []string
 	lifetime int
 	methods  []string
-	fail     string // an OAuth error instead of a token
-	resource string // what the metadata claims, if not the truth
+	fail     string        // an OAuth error instead of a token
+	resource string        // what the metadata claims, if not the truth
 	asked    chan struct{} // told of the first request that hangs, if it is set
 	hang     chan struct{}
 }
