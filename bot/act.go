@@ -73,7 +73,7 @@ func (t *Table) SetScene(ctx context.Context, who Person, id string) error {
 	return t.do(ctx, func() error {
 		i := slices.IndexFunc(t.campaign.Scenes, func(s campaigns.Scene) bool { return s.ID == id })
 		if i < 0 {
-			return fmt.Errorf("the campaign has no scene %q", id)
+			return Refuse("the campaign has no scene %q", id)
 		}
 		t.silence()
 		t.enter(t.campaign.Scenes[i])
@@ -109,7 +109,7 @@ func (t *Table) Answer(ctx context.Context, who Person, lineID, id string) error
 	return t.do(ctx, func() error {
 		i := slices.IndexFunc(t.lines, func(l memory.Line) bool { return l.ID == lineID })
 		if i < 0 {
-			return errors.New("that line is too long ago to be answered")
+			return Refuse("that line is too long ago to be answered")
 		}
 		return t.direct(ask{npc: id, line: t.lines[i], heard: time.Now()})
 	})
@@ -134,11 +134,11 @@ func (t *Table) direct(a ask) error {
 	case t.card(a.npc) == nil:
 		return t.noSuchNPC(a.npc)
 	case !slices.Contains(t.scene.Present, a.npc):
-		return fmt.Errorf("%s is not in this scene: bring it in first", t.person(a.npc).Name)
+		return Refuse("%s is not in this scene: bring it in first", t.person(a.npc).Name)
 	case t.muted[a.npc]:
-		return fmt.Errorf("%s is muted: unmute it first", t.person(a.npc).Name)
+		return Refuse("%s is muted: unmute it first", t.person(a.npc).Name)
 	case t.stopped != "":
-		return errors.New(t.stopped)
+		return Refuse(t.stopped)
 	}
 	t.owe(a)
 	t.next()
@@ -188,7 +188,7 @@ func (t *Table) noSuchNPC(id string) error {
 	for _, c := range t.campaign.NPCs {
 		names = append(names, c.Name)
 	}
-	return fmt.Errorf("the campaign has no NPC %q; it has %s", id, strings.Join(names, ", "))
+	return Refuse("the campaign has no NPC %q; it has %s", id, strings.Join(names, ", "))
 }
 
 // Tell shows the DM an alert, once.

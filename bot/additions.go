@@ -40,12 +40,12 @@ func (t *Table) AddEntities(ctx context.Context, who Person, add ...memory.Entit
 	return t.changeWorld(ctx, who, func(own *campaigns.Campaign, added []memory.Entity) ([]memory.Entity, error) {
 		for _, e := range add {
 			if slices.ContainsFunc(own.Entities, func(o memory.Entity) bool { return o.ID == e.ID }) {
-				return nil, fmt.Errorf("the campaign has %s already: change it in the campaign's files", e.Name)
+				return nil, Refuse("the campaign has %s already: change it in the campaign's files", e.Name)
 			}
 			added = append(slices.DeleteFunc(added, func(o memory.Entity) bool { return o.ID == e.ID }), e)
 		}
 		if len(added) > maxAdditions {
-			return nil, fmt.Errorf("more than %d entities were added at the table: write them into the campaign's files", maxAdditions)
+			return nil, Refuse("more than %d entities were added at the table: write them into the campaign's files", maxAdditions)
 		}
 		return added, nil
 	})
@@ -57,7 +57,7 @@ func (t *Table) RemoveEntity(ctx context.Context, who Person, id string) error {
 	return t.changeWorld(ctx, who, func(_ *campaigns.Campaign, added []memory.Entity) ([]memory.Entity, error) {
 		left := slices.DeleteFunc(added, func(e memory.Entity) bool { return e.ID == id })
 		if len(left) == len(added) {
-			return nil, errors.New("only what was added at the table can be removed there: the rest is in the campaign's files")
+			return nil, Refuse("only what was added at the table can be removed there: the rest is in the campaign's files")
 		}
 		return left, nil
 	})

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"unicode"
@@ -38,11 +37,11 @@ func (t *Table) Correct(ctx context.Context, who Person, lineID, text string) er
 		i := slices.IndexFunc(t.lines, func(l memory.Line) bool { return l.ID == lineID })
 		j := slices.IndexFunc(t.shown, func(l Line) bool { return l.ID == lineID })
 		if i < 0 || j < 0 {
-			return errors.New("that line is too long ago to be corrected")
+			return Refuse("that line is too long ago to be corrected")
 		}
 		old := t.lines[i]
 		if old.Speaker.Kind == memory.NPCSpeaker {
-			return errors.New("an NPC's own words were not misheard")
+			return Refuse("an NPC's own words were not misheard")
 		}
 		t.lines[i].Text = text
 		if old.Raw == "" {

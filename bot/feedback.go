@@ -52,7 +52,7 @@ func (n Note) Keep(path string) error {
 		return err
 	}
 	if path == "" {
-		return errors.New("feedback is not kept here")
+		return Refuse("feedback is not kept here")
 	}
 	n.Text, n.At = text, time.Now().UTC()
 	b, err := json.Marshal(n)
@@ -65,7 +65,7 @@ func (n Note) Keep(path string) error {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || info.Size() > maxFeedback {
-		return errors.Join(errors.New("the operator has more feedback than the file may hold: please tell them directly"), err)
+		return errors.Join(Refuse("the operator has more feedback than the file may hold: please tell them directly"), err)
 	}
 	if _, err := f.Write(append(b, '\n')); err != nil {
 		return fmt.Errorf("keep feedback: %w", err)

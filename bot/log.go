@@ -81,3 +81,15 @@ func (l *eventLog) since(id uint64) ([]Event, <-chan struct{}) {
 	}
 	return out, l.changed
 }
+
+// strike empties the events with somebody's words, so that a page that reconnects
+// is not told them again.
+func (l *eventLog) strike(person string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, e := range l.events {
+		if e.Line != nil && e.Line.Speaker.ID == person {
+			l.events[i].Line = &Line{ID: e.Line.ID, Speaker: e.Line.Speaker, Final: true}
+		}
+	}
+}

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -50,7 +49,7 @@ func (t *Table) SetTier(ctx context.Context, who Person, id string, tier mcp.Tie
 		return err
 	}
 	if lasting < 0 || lasting > MaxGrant {
-		return fmt.Errorf("a tier may be set for at most %v", MaxGrant)
+		return Refuse("a tier may be set for at most %v", MaxGrant)
 	}
 	g := &grant{tier: tier}
 	if lasting > 0 {
@@ -95,7 +94,7 @@ func (t *Table) AllowTool(ctx context.Context, who Person, tool string, on bool)
 	}
 	return t.do(ctx, func() error {
 		if !slices.ContainsFunc(t.o.Tools.Tools(), func(have mcp.Tool) bool { return have.Name == tool }) {
-			return fmt.Errorf("there is no tool %.100q: /tools list shows them", tool)
+			return Refuse("there is no tool %.100q: /tools list shows them", tool)
 		}
 		t.barred = slices.DeleteFunc(slices.Clone(t.barred), func(b string) bool { return b == tool })
 		if !on {

@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
 
-	"github.com/glyphoxa/glyphoxa/bot"
 	"github.com/glyphoxa/glyphoxa/secret"
 	"github.com/glyphoxa/glyphoxa/voice"
 )
@@ -38,10 +38,20 @@ type Options struct {
 	Consent Consent
 	// Data is the folder for consents and the login budget.
 	Data string
-	// Open sets a table for a session on one server; close ends it.
-	Open func(ctx context.Context, guild string) (table *bot.Table, closeTable func() error, err error)
-	// Roll and Rule answer /roll and /rule, with or without a session.
-	Roll, Rule func(ctx context.Context, question string) (string, error)
+	// Open sets a table for a session on one server.
+	Open func(ctx context.Context, p Place) (*Seat, error)
+	// Shelf opens what a server's campaign remembers while no table is set.
+	Shelf func(ctx context.Context, p Place) (Shelf, error)
+	// Library is where campaigns are.
+	Library Library
+	// Roll answers /roll while no session runs, Rule answers /rule.
+	Roll func(ctx context.Context, r Roll) (string, error)
+	Rule func(ctx context.Context, question string) (string, error)
+	// Health is what the doctor finds about this machine and its providers, for
+	// /setup. Nil finds nothing.
+	Health func(ctx context.Context) []Finding
+	// Processors are who gets what players say, for /privacy.
+	Processors func() []Processor
 	// Log receives what an operator would want to know. Nil discards it.
 	Log *slog.Logger
 	// HTTP is for REST and the voice gateway, TLS for the main gateway. Nil means
@@ -57,7 +67,13 @@ type App struct {
 	session *discordgo.Session
 	pacer   *voice.Pacer
 	consent *consents
-	self    string // our user id
+	// settings are what servers chose; running is which sessions there are.
+	settings *settings
+	running  *sittings
+	feedback string // a file
+	self     string // our user id
+	// panelEvery is the constant of that name; tests are in more of a hurry.
+	panelEvery time.Duration
 
 	// events runs the gateway's events in order; 256 are more than a busy server
 	// makes in a second. The gateway waits when it is full.
@@ -89,15 +105,28 @@ func New(o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	set, err := loadSettings(filepath.Join(o.Data, "servers.json"))
+	if err != nil {
+		return nil, err
+	}
+	log := cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	ran, err := loadSittings(filepath.Join(o.Data, "sessions.json"), log)
+	if err != nil {
+		return nil, err
+	}
+	// discordgo would print that it cannot read modals; [App.raw] can.
+	s.LogLevel = discordgo.LogError - 1
 	a := &App{
-		o: o, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), session: s, consent: c,
-		events: make(chan func(), 256), games: map[string]*game{},
+		o: o, log: log, session: s, consent: c, settings: set, running: ran, feedback: filepath.Join(o.Data, "feedback.jsonl"),
+		panelEvery: panelEvery, events: make(chan func(), 256), games: map[string]*game{},
 	}
 	s.AddHandler(func(_ *discordgo.Session, e *discordgo.VoiceStateUpdate) { a.post(func() { a.voiceState(e) }) })
 	s.AddHandler(func(_ *discordgo.Session, e *discordgo.VoiceServerUpdate) { a.post(func() { a.voiceServer(e) }) })
 	s.AddHandler(func(_ *discordgo.Session, e *discordgo.InteractionCreate) {
 		a.post(func() { a.interaction(e.Interaction) })
 	})
+	s.AddHandler(func(_ *discordgo.Session, e *discordgo.GuildCreate) { a.post(func() { a.resume(e) }) })
+	s.AddHandler(func(_ *discordgo.Session, e *discordgo.Event) { a.raw(e) })
 	s.AddHandler(func(_ *discordgo.Session, e *discordgo.GuildDelete) { a.post(func() { a.left(e) }) })
 	return a, nil
 }
@@ -130,16 +159,27 @@ func (a *App) Run(ctx context.Context) error {
 		case f := <-a.events:
 			f()
 		case <-ctx.Done():
-			return a.close(context.WithoutCancel(ctx))
+			return a.close()
 		}
 	}
 }
 
 // close ends every session and logs out. Events that still come are dropped.
-func (a *App) close(ctx context.Context) error {
+func (a *App) close() error {
 	var errs []error
+	var ended sync.WaitGroup
+	var mu sync.Mutex // guards errs
 	for _, g := range a.games {
-		errs = append(errs, g.end(ctx))
+		a.running.keep(g)
+		ended.Go(func() {
+			if g.isReady() {
+				a.tell(g.text, g.l.say("The bot is going down. If it is back within half an hour, the session goes on; what was said is kept."))
+			}
+			err := g.end()
+			mu.Lock()
+			errs = append(errs, err)
+			mu.Unlock()
+		})
 	}
 	stop := make(chan struct{})
 	var drained sync.WaitGroup
@@ -152,22 +192,18 @@ func (a *App) close(ctx context.Context) error {
 			}
 		}
 	})
+	ended.Wait()
+	a.tasks.Wait()
 	errs = append(errs, a.session.Close())
 	close(stop)
 	drained.Wait()
-	a.tasks.Wait()
 	return errors.Join(errs...)
 }
 
 // left forgets a server that removed us.
 func (a *App) left(e *discordgo.GuildDelete) {
 	if g := a.games[e.ID]; g != nil && !e.Unavailable {
-		delete(a.games, e.ID)
-		a.tasks.Go(func() {
-			if err := g.end(context.Background()); err != nil {
-				a.log.Warn("end a session", "guild", e.ID, "error", err)
-			}
-		})
+		a.drop(g, "")
 	}
 }
 

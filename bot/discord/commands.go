@@ -2,6 +2,7 @@ package discord
 
 import (
 	"context"
+	"slices"
 
 	"github.com/bwmarrin/discordgo"
 )
@@ -10,100 +11,120 @@ import (
 // does.
 type command struct {
 	group, name, about string // /group name
-	options            []*discordgo.ApplicationCommandOption
-	dm                 bool // only who may steer
-	session            bool // only while a session is running
-	slow               bool // may take longer than Discord waits for an answer
-	run                func(ctx context.Context, c *call) (answer, error)
+	options            []option
+	// kind is what it is used on: typed text, a message or a user.
+	kind    discordgo.ApplicationCommandType
+	dm      bool // only who may steer
+	admin   bool // only administrators
+	session bool // only while a session is running
+	run     func(ctx context.Context, c *call) (answer, error)
 }
 
-// An answer is what the caller is shown.
-type answer struct {
-	text   string
-	public bool // the whole channel sees it
-	asks   bool // with the buttons to agree or decline
+// An option is what may follow a command.
+type option struct {
+	name, about string
+	kind        discordgo.ApplicationCommandOptionType // zero is text
+	required    bool
+	suggest     bool     // with autocomplete
+	choices     []string // all there are, if not empty
+	least, most int      // of numbers; most is the length of texts as well
 }
 
-// groups are the top-level commands, in Discord's words.
+// maxText is the longest text an option takes: a line at the table.
+const maxText = 2000
+
+// groups are what the top-level commands are about.
 var groups = map[string]string{
-	"session": "Begin and end a session in your voice channel",
-	"npc":     "See and steer the NPCs",
-	"tier":    "How long answers may take",
-	"scene":   "Where the talk takes place",
-	"privacy": "Whether you are heard, and what is kept",
-}
-
-func text(name, about string, required, suggest bool) *discordgo.ApplicationCommandOption {
-	return &discordgo.ApplicationCommandOption{
-		Type: discordgo.ApplicationCommandOptionString, Name: name, Description: about, Required: required, Autocomplete: suggest,
-	}
+	"session":  "Begin, pause and end a session in your voice channel",
+	"npc":      "See and steer the NPCs",
+	"tier":     "How long answers may take",
+	"memory":   "What the campaign remembers",
+	"entity":   "People, places and things of the world",
+	"campaign": "Which world is played",
+	"tools":    "What the NPCs may do",
+	"privacy":  "Whether you are heard, and what is kept",
 }
 
 // commands lists everything that can be typed. Those without a group stand alone.
 func commands() []command {
-	npc := text("npc", "The NPC's name", true, true)
-	return []command{
-		{group: "session", name: "start", about: "Bring the NPCs into your voice channel", dm: true, slow: true, run: startSession},
-		{group: "session", name: "stop", about: "Send the NPCs away; what was said is kept", dm: true, session: true, slow: true, run: stopSession},
-		{group: "session", name: "status", about: "Who is here, what listens, and how the call is", session: true, run: sessionStatus},
-		{group: "npc", name: "list", about: "The NPCs and what they are doing", session: true, run: listNPCs},
-		{group: "npc", name: "mute", about: "Keep an NPC silent", dm: true, session: true, options: options(npc), run: muteNPC(true)},
-		{group: "npc", name: "unmute", about: "Let an NPC speak again", dm: true, session: true, options: options(npc), run: muteNPC(false)},
-		{group: "npc", name: "muteall", about: "Silence every NPC at once", dm: true, session: true, run: muteAll(true)},
-		{group: "npc", name: "unmuteall", about: "Let every NPC speak again", dm: true, session: true, run: muteAll(false)},
-		{group: "npc", name: "speak", about: "Have an NPC say your words", dm: true, session: true,
-			options: options(npc, text("text", "What it says, word for word", true, false)), run: speakAs},
-		{group: "npc", name: "enter", about: "Bring an NPC into the scene", dm: true, session: true, options: options(npc), run: enterNPC(true)},
-		{group: "npc", name: "leave", about: "Send an NPC out of the scene", dm: true, session: true, options: options(npc), run: enterNPC(false)},
-		{group: "tier", name: "set", about: "Set the tier for every answer", dm: true, session: true, options: options(tierOption()), run: setTier},
-		{group: "tier", name: "clear", about: "Let the tier be chosen for each line again", dm: true, session: true, run: clearTier},
-		{group: "scene", name: "set", about: "Move the table to another scene", dm: true, session: true,
-			options: options(text("scene", "The scene", true, true)), run: setScene},
-		{name: "say", about: "Say something to the NPCs by typing", session: true,
-			options: options(text("text", "What you say", true, false)), run: sayLine},
-		{name: "roll", about: "Roll dice", options: options(text("dice", "For example 2d6+3 or 'a d twenty with advantage'", true, false)), run: rollDice},
-		{name: "rule", about: "Look up a rule", options: options(text("question", "For example: what does grappled do", true, false)), run: lookUp},
-		{name: "x", about: "Stop everything at once. Nobody is told who did.", session: true, run: playX},
-		{group: "privacy", name: "show", about: "What is kept of what you say, and where it goes", run: showPrivacy},
-		{group: "privacy", name: "optin", about: "Agree to be heard by the NPCs", run: decide(true)},
-		{group: "privacy", name: "optout", about: "Do not be heard any more", run: decide(false)},
-		{name: "patience", about: "How long you, or a player, may pause before the NPCs answer", session: true,
-			options: options(patienceOption(), text("player", "The player's name; only the DM may set others'", false, false)), run: setPatience},
-		{name: "help", about: "What you can do here", run: helpText},
-	}
+	return slices.Concat(sessionCommands(), npcCommands(), tierCommands(), tableCommands(), memoryCommands(), entityCommands(),
+		campaignCommands(), toolCommands(), privacyCommands(), setupCommands(), menuCommands())
 }
 
-func options(o ...*discordgo.ApplicationCommandOption) []*discordgo.ApplicationCommandOption {
-	return o
+// npcOption names an NPC, with suggestions.
+func npcOption() option {
+	return option{name: "npc", about: "The NPC's name", required: true, suggest: true, most: 100}
 }
 
-func tierOption() *discordgo.ApplicationCommandOption {
-	o := text("tier", "fast 0.5 s, standard 1.5 s, deep 4 s", true, false)
-	for _, name := range []string{"fast", "standard", "deep"} {
-		o.Choices = append(o.Choices, &discordgo.ApplicationCommandOptionChoice{Name: name, Value: name})
+func textOption(name, about string) option {
+	return option{name: name, about: about, required: true, most: maxText}
+}
+
+// form is an option in Discord's words.
+func (o option) form() *discordgo.ApplicationCommandOption {
+	f := &discordgo.ApplicationCommandOption{
+		Type: o.kind, Name: o.name, Description: o.about, Required: o.required, Autocomplete: o.suggest,
+		NameLocalizations: localised(":" + o.name), DescriptionLocalizations: localised(o.about),
 	}
-	return o
+	switch o.kind {
+	case 0:
+		f.Type, f.MaxLength = discordgo.ApplicationCommandOptionString, o.most
+	case discordgo.ApplicationCommandOptionInteger:
+		least := float64(o.least)
+		f.MinValue, f.MaxValue = &least, float64(o.most)
+	}
+	for _, c := range o.choices {
+		f.Choices = append(f.Choices, &discordgo.ApplicationCommandOptionChoice{Name: c, Value: c, NameLocalizations: localised(c)})
+	}
+	return f
+}
+
+func forms(options []option) []*discordgo.ApplicationCommandOption {
+	var out []*discordgo.ApplicationCommandOption
+	for _, o := range options {
+		out = append(out, o.form())
+	}
+	return out
 }
 
 // definitions are the commands in Discord's form. They only work in servers.
 func definitions() []*discordgo.ApplicationCommand {
 	var out []*discordgo.ApplicationCommand
 	at := map[string]*discordgo.ApplicationCommand{}
-	contexts := &[]discordgo.InteractionContextType{discordgo.InteractionContextGuild}
+	add := func(c command, name, about, key string) *discordgo.ApplicationCommand {
+		names, abouts := localised(key), localised(about)
+		d := &discordgo.ApplicationCommand{
+			Type: c.kind, Name: name, Description: about, NameLocalizations: &names,
+			Contexts: &[]discordgo.InteractionContextType{discordgo.InteractionContextGuild},
+		}
+		if len(abouts) > 0 {
+			d.DescriptionLocalizations = &abouts
+		}
+		if c.admin {
+			// Discord hides it from others; whoever may is checked again on each use.
+			only := int64(discordgo.PermissionAdministrator)
+			d.DefaultMemberPermissions = &only
+		}
+		out = append(out, d)
+		return d
+	}
 	for _, c := range commands() {
-		if c.group == "" {
-			out = append(out, &discordgo.ApplicationCommand{Name: c.name, Description: c.about, Options: c.options, Contexts: contexts})
-			continue
+		switch {
+		case c.kind != 0: // Discord's menus show the name as it is, without a description
+			add(c, c.name, "", c.name)
+		case c.group == "":
+			add(c, c.name, c.about, "/"+c.name).Options = forms(c.options)
+		default:
+			top := at[c.group]
+			if top == nil {
+				top = add(command{}, c.group, groups[c.group], "/"+c.group)
+				at[c.group] = top
+			}
+			top.Options = append(top.Options, &discordgo.ApplicationCommandOption{
+				Type: discordgo.ApplicationCommandOptionSubCommand, Name: c.name, Description: c.about, Options: forms(c.options),
+				NameLocalizations: localised("/" + c.group + " " + c.name), DescriptionLocalizations: localised(c.about),
+			})
 		}
-		top := at[c.group]
-		if top == nil {
-			top = &discordgo.ApplicationCommand{Name: c.group, Description: groups[c.group], Contexts: contexts}
-			at[c.group] = top
-			out = append(out, top)
-		}
-		top.Options = append(top.Options, &discordgo.ApplicationCommandOption{
-			Type: discordgo.ApplicationCommandOptionSubCommand, Name: c.name, Description: c.about, Options: c.options,
-		})
 	}
 	return out
 }

@@ -2,11 +2,13 @@ package discord
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/glyphoxa/glyphoxa/engine"
 	"github.com/glyphoxa/glyphoxa/engine/llm/improviser"
 	"github.com/glyphoxa/glyphoxa/mcp"
+	"github.com/glyphoxa/glyphoxa/memory"
 	"github.com/glyphoxa/glyphoxa/memory/sqlite"
 	"github.com/glyphoxa/glyphoxa/npc"
 	"github.com/glyphoxa/glyphoxa/secret"
@@ -61,40 +64,101 @@ func tone(n int) []int16 {
 	return s
 }
 
-// open sets a table with the shipped campaign, as cmd does.
-func open(t *testing.T) func(context.Context, string) (*bot.Table, func() error, error) {
-	return func(ctx context.Context, guild string) (*bot.Table, func() error, error) {
-		fsys, err := campaigns.ShippedFolder("gilded-flagon")
-		if err != nil {
-			return nil, nil, err
-		}
-		c, problems := campaigns.Load(fsys, campaigns.Options{})
-		if err := problems.Err(); err != nil {
-			return nil, nil, err
-		}
-		store, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), guild+".db"))
-		if err != nil {
-			return nil, nil, err
-		}
-		host, err := mcp.NewHost(mcp.HostOptions{})
-		if err != nil {
-			return nil, nil, err
-		}
-		table, err := bot.Open(ctx, bot.Options{
-			Campaign: c, Memory: store, Tools: host, Ear: ear{}, Synth: hum{},
-			Brain: func(_ npc.Character, p improviser.Persona) engine.Model { return improviser.New(p, 1) },
-		})
-		if err != nil {
-			return nil, nil, err
-		}
-		return table, func() error {
-			return errors.Join(table.Close(context.WithoutCancel(ctx)), host.Close(), store.Close())
-		}, nil
+// world is what the application stands on in tests: a shipped campaign and a memory
+// for each server, as cmd has it.
+type world struct{ dir string }
+
+func (w world) store(ctx context.Context, guild string) (memory.Store, error) {
+	return sqlite.Open(ctx, filepath.Join(w.dir, guild+".db"))
+}
+
+func (w world) open(ctx context.Context, p Place) (*Seat, error) {
+	name := p.Campaign
+	if name == "" {
+		name = "gilded-flagon"
 	}
+	fsys, err := campaigns.ShippedFolder(name)
+	if err != nil {
+		return nil, err
+	}
+	c, problems := campaigns.Load(fsys, campaigns.Options{})
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	store, err := w.store(ctx, p.Guild)
+	if err != nil {
+		return nil, err
+	}
+	host, err := mcp.NewHost(mcp.HostOptions{})
+	if err != nil {
+		return nil, err
+	}
+	dice := mcp.Builtin{
+		Tool: mcp.Tool{Name: "roll", Description: "rolls", Category: mcp.Core, Schema: []byte(`{"type":"object"}`), Estimated: time.Millisecond, Max: time.Second},
+		Call: func(context.Context, mcp.Caller, json.RawMessage) (string, error) { return `{"total":9}`, nil },
+	}
+	if err := host.Add(dice); err != nil {
+		return nil, err
+	}
+	recordings, err := bot.OpenRecordings(filepath.Join(w.dir, p.Guild+"-audio"))
+	if err != nil {
+		return nil, err
+	}
+	table, err := bot.Open(ctx, bot.Options{
+		Campaign: c, Memory: store, Tools: host, Ear: ear{}, Synth: hum{}, Recordings: recordings,
+		Feedback: filepath.Join(w.dir, "feedback.jsonl"), Additions: filepath.Join(w.dir, p.Guild+"-added.json"),
+		Brain: func(_ npc.Character, p improviser.Persona) engine.Model { return improviser.New(p, 1) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Seat{
+		Table: table, Archive: bot.NewArchive(store, c.ID), Tools: bot.NewWorkshop(host), Recordings: recordings,
+		Roll: func(_ context.Context, r Roll) (string, error) { return "`" + r.Dice + "` = **4**", nil }, Portrait: portrait,
+		Reload: func(ctx context.Context) error { return table.Reload(ctx, c) },
+		Close: func() error {
+			return errors.Join(table.Close(context.WithoutCancel(ctx)), host.Close(), store.Close(), recordings.Close())
+		},
+	}, nil
+}
+
+func portrait(string) ([]byte, error) { return []byte("a picture"), nil }
+
+func (w world) shelf(ctx context.Context, p Place) (Shelf, error) {
+	store, err := w.store(ctx, p.Guild)
+	if err != nil {
+		return Shelf{}, err
+	}
+	name := p.Campaign
+	if name == "" {
+		name = "gilded-flagon"
+	}
+	return Shelf{Archive: bot.NewArchive(store, name), Close: store.Close}, nil
+}
+
+func (world) Stories(context.Context, string) ([]Story, error) {
+	return []Story{{"gilded-flagon", "The Gilded Flagon", "An inn."}, {"drowned-ledger", "The Drowned Ledger", "A city."}}, nil
+}
+
+func (world) Import(_ context.Context, _ Place, file string, data []byte) (Story, []string, error) {
+	if string(data) != "a campaign" {
+		return Story{}, nil, errors.New(file + ": line 1: that is not a campaign")
+	}
+	return Story{Name: "mine", Title: "My Own"}, []string{"3 NPCs"}, nil
+}
+
+// scene is a Discord with voice servers and a bot on it, which can be stopped and
+// started again.
+type scene struct {
+	*discordtest.Server
+	calls *voicetest.Server
+	o     Options
+	app   *App
+	stop  func()
 }
 
 // running starts a Discord, a voice server and the bot.
-func running(t *testing.T, o Options) (*discordtest.Server, *voicetest.Server) {
+func running(t testing.TB, o Options, before ...func(*discordtest.Server)) *scene {
 	t.Helper()
 	calls, err := voicetest.NewServer(nil)
 	if err != nil {
@@ -103,37 +167,73 @@ func running(t *testing.T, o Options) (*discordtest.Server, *voicetest.Server) {
 	d := discordtest.NewServer(token, calls)
 	d.Join(mira, "Mira", discordtest.Everyone)
 	d.Join(odo, "Odo", discordtest.Everyone)
-	o.Token, o.HTTP, o.Data, o.Open = secret.New(token), d.Client(), t.TempDir(), open(t)
+	w := world{t.TempDir()}
+	o.Token, o.HTTP, o.Open, o.Shelf, o.Library = secret.New(token), d.Client(), w.open, w.shelf, w
+	o.Data = w.dir
 	if o.Consent == "" {
 		o.Consent = Transcript
 	}
-	o.Roll = func(context.Context, string) (string, error) { return "a roll", nil }
-	o.Rule = func(context.Context, string) (string, error) { return "", errors.New("that is not in the free rules") }
-	app, err := New(o)
-	if err != nil {
-		t.Fatal(err)
+	o.Roll = func(_ context.Context, r Roll) (string, error) { return "`" + r.Dice + "` = **3**", nil }
+	o.Rule = func(context.Context, string) (string, error) { return "", bot.Refuse("that is not in the free rules") }
+	o.Processors = func() []Processor { return []Processor{{"audio", "ear", ""}, {"text", "a model", "api.example.com"}} }
+	for _, f := range before {
+		f(d)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- app.Run(ctx) }()
+	s := &scene{Server: d, calls: calls, o: o}
+	s.start(t)
 	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		s.stop()
 		d.Close()
 		if err := calls.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	until(t, "the commands are registered", d.Ready)
-	return d, calls
+	return s
+}
+
+// start runs the bot, until stop.
+func (s *scene) start(t testing.TB) {
+	t.Helper()
+	app, err := New(s.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.panelEvery = 20 * time.Millisecond
+	s.app = app
+	before := s.Logins()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- app.Run(ctx) }()
+	s.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	until(t, "the commands are registered", func() bool { return s.Ready() && s.Logins() > before })
+}
+
+// began starts a session as the administrator, with a player.
+func began(t testing.TB, o Options, before ...func(*discordtest.Server)) *scene {
+	t.Helper()
+	s := running(t, o, before...)
+	s.Enter(discordtest.Admin)
+	s.Enter(mira)
+	s.begin(t)
+	return s
+}
+
+func (s *scene) begin(t testing.TB) {
+	t.Helper()
+	until(t, "the session has begun", func() bool {
+		return strings.Contains(s.slash(t, discordtest.Admin, "session start").Content, "session is running")
+	})
 }
 
 // until waits for something that other goroutines bring about.
-func until(t *testing.T, what string, ok func() bool) {
+func until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(60 * time.Second)
 	for !ok() {
 		select {
 		case <-deadline:
@@ -143,25 +243,35 @@ func until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-func slash(t *testing.T, d *discordtest.Server, user, name string, options ...string) discordtest.Reply {
+func (s *scene) slash(t testing.TB, user, name string, options ...string) discordtest.Reply {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	return s.slashAt(t, user, discordtest.Guild, name, options...)
+}
+
+func (s *scene) slashAt(t testing.TB, user, guild, name string, options ...string) discordtest.Reply {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
-	r, err := d.Slash(ctx, user, name, options...)
+	r, err := s.SlashAt(ctx, user, guild, name, options...)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("/%s: %v", name, err)
+	}
+	return r
+}
+
+func (s *scene) press(t testing.TB, user, id string, values ...string) discordtest.Reply {
+	t.Helper()
+	r, err := s.PressAt(t.Context(), user, discordtest.Guild, id, values...)
+	if err != nil {
+		t.Fatalf("%s: %v", id, err)
 	}
 	return r
 }
 
 func TestPlayerSpeaksInTheVoiceChannelAndAnNPCAnswersThere(t *testing.T) {
-	d, calls := running(t, Options{})
-	d.Enter(discordtest.Admin)
-	d.Enter(mira)
-	until(t, "the bot knows where everybody is", func() bool {
-		return slash(t, d, discordtest.Admin, "session start").Content == "Done."
-	})
-	if r := slash(t, d, mira, "privacy optin"); !strings.Contains(r.Content, "hear you") {
+	d := began(t, Options{})
+	calls := d.calls
+	if r := d.slash(t, mira, "privacy optin"); !strings.Contains(r.Content, "hear you") {
 		t.Fatalf("opting in said %q", r.Content)
 	}
 
@@ -201,7 +311,7 @@ func TestPlayerSpeaksInTheVoiceChannelAndAnNPCAnswersThere(t *testing.T) {
 	if loud < 10 {
 		t.Fatalf("heard %d loud frames of the NPC, want its answer", loud)
 	}
-	if r := slash(t, d, discordtest.Admin, "session stop"); r.Content != "Done." {
+	if r := d.slash(t, discordtest.Admin, "session stop"); !strings.Contains(r.Content, "has ended") {
 		t.Errorf("stopping said %q", r.Content)
 	}
 }
@@ -213,43 +323,10 @@ func number(id string) (n uint64) {
 	return n
 }
 
-// TestWhoMaySteer tries every command as everybody, on the right server and on
-// another, without a session.
-func TestWhoMaySteer(t *testing.T) {
-	d, _ := running(t, Options{Guild: discordtest.Guild, DMRoles: []string{"77"}})
-	d.Join(odo, "Odo", discordtest.Everyone, "77")
-	for _, c := range commands() {
-		name := strings.TrimSpace(c.group + " " + c.name)
-		for who, user := range map[string]string{"player": mira, "dm by role": odo, "administrator": discordtest.Admin} {
-			r := slash(t, d, user, name, "dice", "1d6", "question", "grappled")
-			forbidden := strings.EqualFold(r.Content, sentence(ErrForbidden))
-			if want := c.dm && user == mira; forbidden != want {
-				t.Errorf("/%s by the %s: %q, forbidden %v, want %v", name, who, r.Content, forbidden, want)
-			}
-			if forbidden && !r.Private {
-				t.Errorf("/%s by the %s was refused in public", name, who)
-			}
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		if r, err := d.SlashElsewhere(ctx, discordtest.Admin, name); err != nil || !strings.Contains(r.Content, "its own server") {
-			t.Errorf("/%s on another server: %q, %v", name, r.Content, err)
-		}
-		cancel()
-	}
-}
-
-func TestStaleButtonAnswersPolitely(t *testing.T) {
-	d, _ := running(t, Options{})
-	r, err := d.Press(t.Context(), mira, "glyphoxa:0:whatever")
-	if err != nil || !r.Private || !strings.Contains(r.Content, "older session") {
-		t.Errorf("got %+v, %v", r, err)
-	}
-}
-
 func TestSessionNeedsSomebodyInAVoiceChannel(t *testing.T) {
-	d, _ := running(t, Options{})
-	if r := slash(t, d, discordtest.Admin, "session start"); !strings.EqualFold(r.Content, sentence(ErrNotInVoice)) {
-		t.Errorf("got %q, want %q", r.Content, sentence(ErrNotInVoice))
+	d := running(t, Options{})
+	if r := d.slash(t, discordtest.Admin, "session start"); r.Content != english.fault(ErrNotInVoice) {
+		t.Errorf("got %q, want %q", r.Content, english.fault(ErrNotInVoice))
 	}
 }
 
@@ -261,7 +338,7 @@ func TestWrongTokenIsOneSentenceThatNamesTheFix(t *testing.T) {
 	defer calls.Close()
 	d := discordtest.NewServer(token, calls)
 	defer d.Close()
-	app, err := New(Options{Token: secret.New("another"), HTTP: d.Client(), Data: t.TempDir(), Open: open(t)})
+	app, err := New(Options{Token: secret.New("another"), HTTP: d.Client(), Data: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +351,7 @@ func TestWrongTokenIsOneSentenceThatNamesTheFix(t *testing.T) {
 }
 
 func TestCheckNamesWhatIsWrongBeforehand(t *testing.T) {
-	d, _ := running(t, Options{})
+	d := running(t, Options{})
 	for _, tc := range []struct {
 		token, guild, want string
 	}{
@@ -308,19 +385,27 @@ func TestConsentSurvivesARestartAndIsRefusedByDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if yes, asked := c.agreed("g", "u"); yes || asked {
+	if c.agreed("g", "u") || c.given("g", "u") != "" {
 		t.Error("somebody who was never asked has agreed")
 	}
-	if err := c.decide("g", "u", true); err != nil {
+	if err := c.decide("g", "u", heard); err != nil {
 		t.Fatal(err)
 	}
 	if c, err = loadConsents(path); err != nil {
 		t.Fatal(err)
 	}
-	if yes, _ := c.agreed("g", "u"); !yes {
+	if !c.agreed("g", "u") {
 		t.Error("the consent was lost")
 	}
-	if yes, _ := c.agreed("other", "u"); yes {
+	if c.agreed("other", "u") {
 		t.Error("the consent holds on another server")
+	}
+	// What cannot be written does not count as agreed, and a refusal always counts.
+	c.path = filepath.Join(t.TempDir(), "no", "such", "folder")
+	if err := c.decide("g", "v", heard); err == nil || c.agreed("g", "v") {
+		t.Errorf("agreed %v although it was not kept: %v", c.agreed("g", "v"), err)
+	}
+	if err := c.decide("g", "u", refused); err == nil || c.agreed("g", "u") {
+		t.Errorf("still heard after a refusal that was not kept: %v", err)
 	}
 }

@@ -2,8 +2,11 @@ package discord
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -23,50 +26,133 @@ var (
 	ErrNotInVoice = errors.New("join a voice channel first: the NPCs come to where you are")
 	ErrRunning    = errors.New("a session is running on this server already: /session stop ends it")
 	ErrNoSession  = errors.New("no session is running: /session start begins one")
+	errArriving   = errors.New("the NPCs are on their way; try again in a moment")
 )
 
 // game is one server's session.
 type game struct {
 	app     *App
 	guild   string
-	starter string // the user who started it, who may steer it
-	table   *bot.Table
-	shut    func() error
-	stop    context.CancelFunc
-	done    sync.WaitGroup
+	starter string         // the user who started it, who may steer it
+	text    string         // the channel in which it was started
+	mark    string         // in the ids of its buttons
+	consent Consent        // of this session
+	l       tongue         // the server's
+	done    sync.WaitGroup // Attend, the panel and the captions
+	// dirty asks for the panel to be shown anew; one wish is as good as many.
+	dirty chan struct{}
 
 	mu      sync.Mutex // guards the below
-	channel string     // the voice channel
+	seat    *Seat
+	place   Place
+	stop    context.CancelFunc
+	channel string // the voice channel
 	state   *discordgo.VoiceState
 	server  *discordgo.VoiceServerUpdate
 	ready   chan struct{} // closed when both are known for the first time
 	conn    *voice.Conn
-	names   map[string]string // of the users in the channel
+	people  map[string]person // in the channel, by user
+	noticed time.Time         // when the notice was last spoken
+	leaving bool
 }
 
-// start begins a session in the caller's voice channel. It blocks until the NPCs
-// can be heard.
+// person is somebody in the voice channel.
+type person struct {
+	name  string
+	dm    bool
+	robot bool
+	asked bool
+}
+
+// newMark makes a name for a session that no other has.
+func newMark() string {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return hex.EncodeToString(b[:])
+}
+
+func (g *game) table() *bot.Table {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.seat.Table
+}
+
+// sitting is the table with what belongs to it.
+func (g *game) sitting() *Seat {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.seat
+}
+
+// isReady reports whether the NPCs have arrived.
+func (g *game) isReady() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.seat != nil && g.conn != nil
+}
+
+// start begins a session in the voice channel. It blocks until the NPCs can be
+// heard.
 func (g *game) start(ctx context.Context) error {
-	table, shut, err := g.app.o.Open(ctx, g.guild)
+	g.mu.Lock()
+	place := g.place
+	g.mu.Unlock()
+	seat, err := g.app.o.Open(ctx, place)
 	if err != nil {
 		return fmt.Errorf("set the table: %w", err)
 	}
-	g.table, g.shut = table, shut
 	conn, err := g.join(ctx)
 	if err != nil {
-		return errors.Join(err, shut())
+		return errors.Join(err, seat.Close())
 	}
-	life, stop := context.WithCancel(context.WithoutCancel(ctx))
-	g.stop = stop
 	g.mu.Lock()
-	g.conn = conn
+	g.seat, g.conn = seat, conn
+	leaving := g.leaving
+	g.mu.Unlock()
+	if leaving { // somebody ended it while it began
+		return errors.Join(ErrNoSession, seat.Close(), conn.Close(), g.app.session.ChannelVoiceJoinManual(g.guild, "", false, false))
+	}
+	g.attend(ctx)
+	return nil
+}
+
+// attend lets the table hear and speak in the call, and shows it in the text
+// channel, until stop.
+func (g *game) attend(ctx context.Context) {
+	life, stop := context.WithCancel(context.WithoutCancel(ctx))
+	g.mu.Lock()
+	table, conn := g.seat.Table, g.conn
+	g.stop = stop
 	g.mu.Unlock()
 	g.done.Go(func() {
 		if err := table.Attend(life, conn, g.person); err != nil {
 			g.app.log.Warn("attend", "guild", g.guild, "error", err)
 		}
 	})
-	return nil
+	g.done.Go(func() { g.present(life, table) })
+}
+
+// switchTo plays another campaign in the same call.
+func (g *game) switchTo(ctx context.Context, campaign string) error {
+	g.mu.Lock()
+	place := g.place
+	g.mu.Unlock()
+	place.Campaign = campaign
+	seat, err := g.app.o.Open(ctx, place)
+	if err != nil {
+		return fmt.Errorf("set the table: %w", err)
+	}
+	g.mu.Lock()
+	old, stop := g.seat, g.stop
+	g.mu.Unlock()
+	err = old.Close()
+	stop()
+	g.done.Wait()
+	g.mu.Lock()
+	g.seat, g.place = seat, place
+	g.mu.Unlock()
+	g.attend(ctx)
+	return err
 }
 
 // board asks for the channel's voice server and waits for Discord's answer.
@@ -104,16 +190,18 @@ func (g *game) join(ctx context.Context) (*voice.Conn, error) {
 	return nil, errors.Join(err, g.app.session.ChannelVoiceJoinManual(g.guild, "", false, false))
 }
 
-// end closes the table and leaves the channel.
-func (g *game) end(context.Context) error {
+// end closes the table and leaves the channel. Whoever calls it second waits for
+// nothing.
+func (g *game) end() error {
 	g.mu.Lock()
-	conn := g.conn
+	conn, seat, stop, leaving := g.conn, g.seat, g.stop, g.leaving
+	g.leaving = true
 	g.mu.Unlock()
-	if conn == nil { // it never began
+	if conn == nil || leaving { // it never began, or ends already
 		return nil
 	}
-	err := g.shut() // the NPCs finish their sentence while the call still stands
-	g.stop()
+	err := seat.Close() // the NPCs finish their sentence while the call still stands
+	stop()
 	err = errors.Join(err, conn.Close())
 	g.done.Wait()
 	return errors.Join(err, g.app.session.ChannelVoiceJoinManual(g.guild, "", false, false))
@@ -168,22 +256,24 @@ func (g *game) moved(state *discordgo.VoiceState, server *discordgo.VoiceServerU
 	}
 }
 
-// person says who a user of the call is, if they agreed to be heard.
+// person says who a user of the call is, if they agreed to be heard. It is asked
+// for every frame.
 func (g *game) person(user uint64) (bot.Person, bool) {
 	id := strconv.FormatUint(user, 10)
-	if g.app.o.Consent == Off {
+	if g.consent == Off {
 		return bot.Person{}, false
 	}
-	if yes, _ := g.app.consent.agreed(g.guild, id); !yes {
+	given := g.app.consent.given(g.guild, id)
+	if given != heard && given != kept {
 		return bot.Person{}, false
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	name, known := g.names[id]
+	p, known := g.people[id]
 	if !known {
-		name = "Somebody"
+		p.name = "Somebody"
 	}
-	return bot.Person{ID: id, Name: name, DM: id == g.starter}, true
+	return bot.Person{ID: id, Name: p.name, DM: p.dm || id == g.starter, Recorded: g.consent == Audio && given == kept}, true
 }
 
 // users are the ids of who is in the channel.
@@ -191,7 +281,7 @@ func (g *game) users() []uint64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var out []uint64
-	for id := range g.names {
+	for id := range g.people {
 		if n, err := strconv.ParseUint(id, 10, 64); err == nil {
 			out = append(out, n)
 		}
@@ -199,22 +289,45 @@ func (g *game) users() []uint64 {
 	return out
 }
 
-// look reads from discordgo's state who is in the channel.
-func (g *game) look() {
+// look reads from discordgo's state who is in the channel. It returns who has come
+// since the last look.
+func (g *game) look() (came []string) {
 	guild, err := g.app.session.State.Guild(g.guild)
 	if err != nil {
-		return
+		return nil
 	}
 	g.app.session.State.RLock()
 	defer g.app.session.State.RUnlock()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.names = map[string]string{}
+	before := g.people
+	g.people = map[string]person{}
 	for _, v := range guild.VoiceStates {
-		if v.ChannelID == g.channel && v.UserID != g.app.self {
-			g.names[v.UserID] = nameOf(v.Member)
+		if v.ChannelID != g.channel || v.UserID == g.app.self {
+			continue
 		}
+		p, known := before[v.UserID]
+		if !known {
+			came = append(came, v.UserID)
+		}
+		if v.Member != nil || !known {
+			p.name = nameOf(v.Member)
+		}
+		if m := v.Member; m != nil {
+			p.dm = administers(guild, v.UserID, m.Roles) || g.app.steers(g.guild, v.UserID, m.Roles, g)
+			p.robot = m.User != nil && m.User.Bot
+		}
+		g.people[v.UserID] = p
 	}
+	return came
+}
+
+// administers reports whether a member may do everything on a server. The lock of
+// discordgo's state is held.
+func administers(g *discordgo.Guild, user string, roles []string) bool {
+	return user == g.OwnerID || slices.ContainsFunc(g.Roles, func(r *discordgo.Role) bool {
+		return r.Permissions&discordgo.PermissionAdministrator != 0 && slices.Contains(roles, r.ID)
+	})
 }
 
 // nameOf is what a member is called on the server.
@@ -236,25 +349,39 @@ func (a *App) voiceState(e *discordgo.VoiceStateUpdate) {
 	switch {
 	case g == nil:
 	case e.UserID != a.self:
-		g.look()
+		came := g.look()
 		g.mu.Lock()
 		conn := g.conn
 		g.mu.Unlock()
 		if conn != nil {
 			conn.Present(g.users()...)
+			for _, user := range came {
+				a.tasks.Go(func() { g.askLate(user) })
+			}
 		}
 	case e.ChannelID == "":
 		a.log.Info("removed from the voice channel", "guild", e.GuildID)
-		delete(a.games, e.GuildID)
-		a.tasks.Go(func() {
-			if err := g.end(context.Background()); err != nil {
-				a.log.Warn("end a session", "guild", e.GuildID, "error", err)
-			}
-		})
+		a.drop(g, g.l.say("The NPCs were sent out of the voice channel, so the session has ended."))
 	default:
 		g.moved(e.VoiceState, nil)
 		g.look()
 	}
+}
+
+// drop ends a session that cannot go on, and says so in its channel.
+func (a *App) drop(g *game, why string) {
+	if a.games[g.guild] == g {
+		delete(a.games, g.guild)
+	}
+	a.tasks.Go(func() {
+		a.running.forget(g.guild)
+		if err := g.end(); err != nil {
+			a.log.Warn("end a session", "guild", g.guild, "error", err)
+		}
+		if why != "" {
+			a.tell(g.text, why)
+		}
+	})
 }
 
 // voiceServer is told where a channel's voice is now.

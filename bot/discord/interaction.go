@@ -3,8 +3,8 @@ package discord
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -15,176 +15,199 @@ import (
 const (
 	// patience is how long a command may take; Discord forgets it after 15 min.
 	patience = time.Minute
+	// soon is when an answer that is not there yet is promised instead. Discord
+	// waits 3 s, of which the way there and back takes some, and people think after
+	// one that nothing happens.
+	soon = 700 * time.Millisecond
 	// maxAnswer is Discord's limit on a message, in characters.
 	maxAnswer = 2000
-	// agreeID and declineID are the consent buttons. The version is for buttons of
-	// an older program that are still in a channel.
-	agreeID   = "glyphoxa:1:agree"
-	declineID = "glyphoxa:1:decline"
+	// maxChoices is how many suggestions Discord shows.
+	maxChoices = 25
 )
 
-// ErrForbidden is shown to who may not use a command.
-var ErrForbidden = errors.New("only the game master may do this: an administrator, a role or user named in the bot's configuration, or who started the session")
+// Errors that people are shown.
+var (
+	ErrForbidden = errors.New("only the game master may do this: an administrator, a role or user named in /setup or the bot's configuration, or who started the session")
+	ErrAdmins    = errors.New("only administrators of this server may do this")
+	ErrElsewhere = errors.New("Glyphoxa only works on its own server")
+	errUnknown   = errors.New("that command is not known any more; Discord will notice within an hour")
+	errStale     = errors.New("that button belongs to an older session and does nothing any more")
+)
 
-// call is one use of a command.
+// call is one use of a command, a button or a modal.
 type call struct {
 	app  *App
 	i    *discordgo.Interaction
 	who  bot.Person
-	game *game // nil if no session is running
+	l    tongue // the caller's
+	game *game  // nil if no session is running
+	// admin is an administrator of the server.
+	admin bool
+	// args are a command's options, or a modal's fields.
 	args map[string]string
+	// values are what was chosen in a menu under a message.
+	values []string
+	// file is what was uploaded with a modal.
+	file *upload
+	// target is the user or message that a menu's command was used on.
+	target string
 }
 
-// interaction takes whatever somebody did with a command or a button.
+// An answer is what the caller is shown.
+type answer struct {
+	text   string
+	public bool // the whole channel sees it
+	rows   []discordgo.MessageComponent
+	file   *discordgo.File
+	modal  *modal // asks instead of answering
+}
+
+// interaction takes whatever somebody did with a command, a button or a menu.
 func (a *App) interaction(i *discordgo.Interaction) {
-	if i.GuildID == "" || i.Member == nil || i.Member.User == nil || a.o.Guild != "" && i.GuildID != a.o.Guild {
-		a.tasks.Go(func() { a.respond(i, answer{text: "Glyphoxa only works on its own server."}) })
+	c, ok := a.callOf(i)
+	if !ok {
 		return
 	}
-	c := &call{app: a, i: i, game: a.games[i.GuildID], args: map[string]string{}}
-	c.who = bot.Person{ID: i.Member.User.ID, Name: nameOf(i.Member), DM: a.steers(i, c.game)}
 	switch i.Type {
 	case discordgo.InteractionApplicationCommand:
 		a.command(c)
 	case discordgo.InteractionApplicationCommandAutocomplete:
 		a.tasks.Go(func() { a.suggest(c) })
 	case discordgo.InteractionMessageComponent:
-		a.tasks.Go(func() { a.button(c) })
+		data := i.MessageComponentData()
+		c.values = data.Values
+		a.press(c, data.CustomID)
 	}
 }
 
-// steers reports whether the caller is a game master. Without configuration only
-// administrators are, and whoever of them started the session.
-func (a *App) steers(i *discordgo.Interaction, g *game) bool {
-	m := i.Member
-	switch {
-	case m.Permissions&discordgo.PermissionAdministrator != 0:
-		return true
-	case slices.Contains(a.o.DMUsers, m.User.ID):
-		return true
-	case g != nil && g.starter == m.User.ID:
-		return true
+// callOf says who does something, and refuses what comes from elsewhere.
+func (a *App) callOf(i *discordgo.Interaction) (*call, bool) {
+	c := &call{app: a, i: i, l: tongueOf(i.Locale), args: map[string]string{}}
+	if i.GuildID == "" || i.Member == nil || i.Member.User == nil || a.o.Guild != "" && i.GuildID != a.o.Guild {
+		a.tasks.Go(func() {
+			if i.Type == discordgo.InteractionApplicationCommandAutocomplete {
+				a.offer(c, nil)
+				return
+			}
+			a.respond(c, answer{text: c.l.fault(ErrElsewhere)})
+		})
+		return nil, false
 	}
-	return slices.ContainsFunc(a.o.DMRoles, func(r string) bool { return slices.Contains(m.Roles, r) })
+	c.game = a.games[i.GuildID]
+	c.admin = i.Member.Permissions&discordgo.PermissionAdministrator != 0
+	c.who = bot.Person{ID: i.Member.User.ID, Name: nameOf(i.Member), DM: c.admin || a.steers(i.GuildID, i.Member.User.ID, i.Member.Roles, c.game)}
+	return c, true
 }
 
-// command runs a slash command. Sessions begin and end on the event goroutine,
-// which owns the games; everything else runs beside it.
+// steers reports whether a member who is no administrator is a game master.
+// Without configuration nobody else is, but for who started the session: that
+// took one.
+func (a *App) steers(guild, user string, roles []string, g *game) bool {
+	if slices.Contains(a.o.DMUsers, user) || g != nil && g.starter == user {
+		return true
+	}
+	masters := slices.Concat(a.o.DMRoles, a.settings.get(guild).DMRoles)
+	return slices.ContainsFunc(masters, func(r string) bool { return slices.Contains(roles, r) })
+}
+
+// command runs a slash command or a menu's.
 func (a *App) command(c *call) {
 	data := c.i.ApplicationCommandData()
 	cmd, opts, ok := find(data)
+	c.target = data.TargetID
 	for _, o := range opts {
-		if o.Type == discordgo.ApplicationCommandOptionString {
-			c.args[o.Name] = o.StringValue()
+		if o.Value != nil {
+			c.args[o.Name] = fmt.Sprint(o.Value)
 		}
 	}
-	refuse := func(err error) { a.tasks.Go(func() { a.respond(c.i, answer{text: sentence(err)}) }) }
+	if !ok {
+		a.tasks.Go(func() { a.respond(c, answer{text: c.l.fault(errUnknown)}) })
+		return
+	}
+	a.carryOut(c, gate{dm: cmd.dm, admin: cmd.admin, session: cmd.session, name: cmd.group + " " + cmd.name}, cmd.run)
+}
+
+// A gate is who may pass, and when.
+type gate struct {
+	dm, admin, session bool
+	name               string // "group name" of a command
+}
+
+// check says why the caller may not pass.
+func (g gate) check(c *call) error {
 	switch {
-	case !ok:
-		refuse(errors.New("that command is not known any more; Discord will notice within an hour"))
-		return
-	case cmd.dm && !c.who.DM:
-		refuse(ErrForbidden)
-		return
-	case cmd.session && c.game == nil:
-		refuse(ErrNoSession)
+	case g.admin && !c.admin:
+		return ErrAdmins
+	case g.dm && !c.who.DM:
+		return ErrForbidden
+	case g.session && c.game == nil:
+		return ErrNoSession
+	case g.session && !c.game.isReady():
+		return errArriving
+	}
+	return nil
+}
+
+// carryOut checks who asks and does it beside the event goroutine. Sessions begin
+// and end on that goroutine, which owns the games.
+func (a *App) carryOut(c *call, g gate, run func(context.Context, *call) (answer, error)) {
+	err := g.check(c)
+	if err == nil && g.name == "session start" {
+		err = a.reserve(c)
+	}
+	if err != nil {
+		a.tasks.Go(func() { a.respond(c, answer{text: c.l.fault(err)}) })
 		return
 	}
-	if cmd.group == "session" && cmd.name == "start" {
-		if err := a.reserve(c); err != nil {
-			refuse(err)
-			return
-		}
-	}
-	if cmd.group == "session" && cmd.name == "stop" {
+	if g.name == "session stop" {
 		delete(a.games, c.i.GuildID)
 	}
-	a.tasks.Go(func() { a.perform(c, cmd) })
+	a.tasks.Go(func() { a.perform(c, run) })
 }
 
-// perform runs a command and shows its answer.
-func (a *App) perform(c *call, cmd command) {
+// perform runs an action and shows its answer; if that takes longer, it is
+// promised first.
+func (a *App) perform(c *call, run func(context.Context, *call) (answer, error)) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if cmd.slow {
-		a.acknowledge(c.i)
-	}
-	ans, err := cmd.run(ctx, c)
-	if err != nil {
-		ans = answer{text: sentence(err)}
-	}
-	if cmd.slow {
-		a.follow(c.i, ans)
-		return
-	}
-	a.respond(c.i, ans)
-}
-
-// button handles the buttons under our messages.
-func (a *App) button(c *call) {
-	switch id := c.i.MessageComponentData().CustomID; id {
-	case agreeID, declineID:
-		ans, err := decide(id == agreeID)(context.Background(), c)
+	done := make(chan answer, 1) // room for the only one
+	a.tasks.Go(func() {
+		ans, err := run(ctx, c)
 		if err != nil {
-			ans = answer{text: sentence(err)}
+			ans = answer{text: c.l.fault(err)}
 		}
-		a.respond(c.i, ans)
-	default:
-		a.respond(c.i, answer{text: "That button belongs to an older session and does nothing any more."})
+		done <- ans
+	})
+	late := time.NewTimer(soon)
+	defer late.Stop()
+	select {
+	case ans := <-done:
+		a.respond(c, ans)
+	case <-late.C:
+		a.acknowledge(c)
+		a.follow(c, <-done)
 	}
-}
-
-// suggest completes the names of NPCs and scenes.
-func (a *App) suggest(c *call) {
-	var choices []*discordgo.ApplicationCommandOptionChoice
-	_, opts, ok := find(c.i.ApplicationCommandData())
-	if ok && c.game != nil && c.game.table != nil && c.who.DM {
-		for _, o := range opts {
-			if o.Focused {
-				choices = complete(c.game.table.State(), o.Name, o.StringValue())
-			}
-		}
-	}
-	a.report(a.session.InteractionRespond(c.i, &discordgo.InteractionResponse{
-		Type: discordgo.InteractionApplicationCommandAutocompleteResult,
-		Data: &discordgo.InteractionResponseData{Choices: choices},
-	}))
-}
-
-// complete lists what may stand for an option, at most the 25 Discord shows.
-func complete(s bot.Snapshot, option, typed string) []*discordgo.ApplicationCommandOptionChoice {
-	var out []*discordgo.ApplicationCommandOptionChoice
-	add := func(name, id string) {
-		if len(out) < 25 && strings.Contains(strings.ToLower(name), strings.ToLower(typed)) {
-			out = append(out, &discordgo.ApplicationCommandOptionChoice{Name: short(name, 100), Value: id})
-		}
-	}
-	switch option {
-	case "npc":
-		for _, n := range s.NPCs {
-			add(n.Name, n.ID)
-		}
-	case "scene":
-		for _, sc := range s.Scenes {
-			add(sc.Name, sc.ID)
-		}
-	}
-	return out
 }
 
 // respond answers an interaction that has not been acknowledged.
-func (a *App) respond(i *discordgo.Interaction, ans answer) {
-	a.report(a.session.InteractionRespond(i, &discordgo.InteractionResponse{
-		Type: discordgo.InteractionResponseChannelMessageWithSource,
-		Data: &discordgo.InteractionResponseData{
-			Content: short(ans.text, maxAnswer), Flags: flags(ans), AllowedMentions: nobody(), Components: ans.buttons(),
-		},
-	}))
+func (a *App) respond(c *call, ans answer) {
+	r := &discordgo.InteractionResponse{Type: discordgo.InteractionResponseChannelMessageWithSource}
+	if ans.modal != nil {
+		r = ans.modal.response()
+	} else {
+		r.Data = &discordgo.InteractionResponseData{
+			Content: short(ans.text, maxAnswer), AllowedMentions: nobody(), Components: ans.rows, Files: ans.files(),
+		}
+		if !ans.public {
+			r.Data.Flags = discordgo.MessageFlagsEphemeral
+		}
+	}
+	a.report(a.session.InteractionRespond(c.i, r))
 }
 
 // acknowledge tells Discord that the answer takes a while.
-func (a *App) acknowledge(i *discordgo.Interaction) {
-	a.report(a.session.InteractionRespond(i, &discordgo.InteractionResponse{
+func (a *App) acknowledge(c *call) {
+	a.report(a.session.InteractionRespond(c.i, &discordgo.InteractionResponse{
 		Type: discordgo.InteractionResponseDeferredChannelMessageWithSource,
 		Data: &discordgo.InteractionResponseData{Flags: discordgo.MessageFlagsEphemeral},
 	}))
@@ -192,35 +215,29 @@ func (a *App) acknowledge(i *discordgo.Interaction) {
 
 // follow gives the answer of an acknowledged interaction. What all should see is
 // a message of its own: the acknowledgement was private.
-func (a *App) follow(i *discordgo.Interaction, ans answer) {
-	text := short(ans.text, maxAnswer)
+func (a *App) follow(c *call, ans answer) {
+	text, rows, files := short(ans.text, maxAnswer), ans.rows, ans.files()
+	if ans.modal != nil { // an acknowledged interaction cannot ask any more
+		text = c.l.say("That took too long: please try again.")
+	}
 	if ans.public {
-		_, err := a.session.ChannelMessageSendComplex(i.ChannelID, &discordgo.MessageSend{
-			Content: text, AllowedMentions: nobody(), Components: ans.buttons(),
+		_, err := a.session.FollowupMessageCreate(c.i, true, &discordgo.WebhookParams{
+			Content: text, AllowedMentions: nobody(), Components: rows, Files: files,
 		})
 		a.report(err)
-		text = "Done."
+		text, rows, files = c.l.say("Done."), nil, nil
 	}
-	_, err := a.session.InteractionResponseEdit(i, &discordgo.WebhookEdit{Content: &text, AllowedMentions: nobody()})
+	_, err := a.session.InteractionResponseEdit(c.i, &discordgo.WebhookEdit{
+		Content: &text, AllowedMentions: nobody(), Components: &rows, Files: files,
+	})
 	a.report(err)
 }
 
-// buttons are the consent buttons, where the answer asks.
-func (ans answer) buttons() []discordgo.MessageComponent {
-	if !ans.asks {
+func (ans answer) files() []*discordgo.File {
+	if ans.file == nil {
 		return nil
 	}
-	return []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{
-		discordgo.Button{Label: "The NPCs may hear me", Style: discordgo.SuccessButton, CustomID: agreeID},
-		discordgo.Button{Label: "Not me", Style: discordgo.SecondaryButton, CustomID: declineID},
-	}}}
-}
-
-func flags(ans answer) discordgo.MessageFlags {
-	if ans.public {
-		return 0
-	}
-	return discordgo.MessageFlagsEphemeral
+	return []*discordgo.File{ans.file}
 }
 
 // nobody keeps a message from mentioning anybody, whatever its text says.
@@ -231,17 +248,8 @@ func nobody() *discordgo.MessageAllowedMentions {
 // report logs an answer that could not be given: there is nobody else to tell.
 func (a *App) report(err error) {
 	if err != nil {
-		a.log.Warn("answer an interaction", "error", err)
+		a.log.Warn("tell something on Discord", "error", err)
 	}
-}
-
-// sentence makes an error a sentence for a person.
-func sentence(err error) string {
-	s := err.Error()
-	if s == "" {
-		return "That did not work."
-	}
-	return strings.ToUpper(s[:1]) + s[1:] + "."
 }
 
 // short cuts s to n characters.

@@ -1,22 +1,20 @@
 package discord
 
-import (
-	"context"
-	"fmt"
+import "context"
 
-	"github.com/bwmarrin/discordgo"
-)
-
-// patienceOption are the settings that [bot.Table.SetPatience] knows.
-func patienceOption() *discordgo.ApplicationCommandOption {
-	o := text("pauses", "How long you may pause before you are answered", true, false)
-	for _, name := range []string{"quick", "normal", "long"} {
-		o.Choices = append(o.Choices, &discordgo.ApplicationCommandOptionChoice{Name: name, Value: name})
+// patienceCommand sets what [bot.Table.SetPatience] knows.
+func patienceCommand() command {
+	return command{
+		name: "patience", about: "How long you, or a player, may pause before the NPCs answer", session: true,
+		options: []option{
+			{name: "pauses", about: "How long you may pause before you are answered", required: true, choices: []string{"quick", "normal", "long"}},
+			{name: "player", about: "The player's name; only the DM may set others'", most: 100},
+		},
+		run: setPatience,
 	}
-	return o
 }
 
 func setPatience(ctx context.Context, c *call) (answer, error) {
 	pauses := c.args["pauses"]
-	return answer{text: fmt.Sprintf("Pauses may be %s from now on.", pauses)}, c.game.table.SetPatience(ctx, c.who, c.args["player"], pauses)
+	return answer{text: c.l.say("Pauses may be %s from now on.", c.l.say(pauses))}, c.game.table().SetPatience(ctx, c.who, c.args["player"], pauses)
 }

@@ -59,7 +59,7 @@ type discordConfig struct {
 	DMRoles []string `yaml:"dm_roles" strict:"max=100"`
 	DMUsers []string `yaml:"dm_users" strict:"max=100"`
 	// Consent says what is done with the words of players who agreed.
-	Consent string `yaml:"consent" strict:"oneof=off|live|transcript"`
+	Consent string `yaml:"consent" strict:"oneof=off|live|transcript|audio"`
 }
 
 // provider is one vendor of models, recognition or voices.

@@ -6,9 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 
-	"github.com/glyphoxa/glyphoxa/bot"
 	"github.com/glyphoxa/glyphoxa/bot/discord"
 	"github.com/glyphoxa/glyphoxa/mcp"
 )
@@ -62,21 +60,11 @@ func (p *playFlags) discord(ctx context.Context, io stdio) error {
 
 // application is the Discord application of a configuration.
 func (p *playFlags) application(cfg config, dir string, log *slog.Logger, desk *desk) discord.Options {
+	g := &guilds{cfg: cfg, dir: dir, log: log, offline: p.offline}
 	return discord.Options{
 		Token: cfg.Discord.Token, Guild: cfg.Discord.Guild, DMRoles: cfg.Discord.DMRoles, DMUsers: cfg.Discord.DMUsers,
 		Consent: discord.Consent(cfg.Discord.Consent), Data: dir, Log: log, Roll: desk.roll, Rule: desk.rule,
-		// Each server has a memory of its own: what one table said is no other's.
-		Open: func(ctx context.Context, guild string) (*bot.Table, func() error, error) {
-			cfg := cfg
-			cfg.Data = filepath.Join(dir, "servers", guild)
-			s, err := set(ctx, setting{
-				cfg: cfg, log: log, path: p.config, shared: dir, offline: p.offline, forgetful: cfg.Discord.Consent == string(discord.Live),
-			})
-			if err != nil {
-				return nil, nil, err
-			}
-			return s.table, func() error { return s.close(context.WithoutCancel(ctx)) }, nil
-		},
+		Open: g.open, Shelf: g.shelf, Library: g, Health: g.health, Processors: g.processors(),
 	}
 }
 
@@ -103,18 +91,6 @@ func (d *desk) call(ctx context.Context, tool string, args, into any) error {
 		return res.Err
 	}
 	return json.Unmarshal([]byte(res.Raw), into)
-}
-
-func (d *desk) roll(ctx context.Context, expression string) (string, error) {
-	var out struct {
-		Canonical string
-		Total     json.Number
-		Text      string
-	}
-	if err := d.call(ctx, "roll", map[string]string{"expression": expression}, &out); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("`%s` = **%s**", out.Canonical, out.Total), nil
 }
 
 func (d *desk) rule(ctx context.Context, question string) (string, error) {

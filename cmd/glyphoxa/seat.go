@@ -40,6 +40,10 @@ type setting struct {
 	unpaced bool // sound goes to a file
 	// forgetful tables store no line
 	forgetful bool
+	// feedback is a file for what people say about the bot; recordings is where
+	// sound is kept, nil for nowhere
+	feedback   string
+	recordings *bot.Recordings
 }
 
 // seat is a table with everything it stands on.
@@ -123,6 +127,7 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 	opts := bot.Options{
 		Campaign: c, Memory: s.store, Spool: filepath.Join(dir, "waiting-lines"), Tools: s.host,
 		Ear: parts.ear, Synth: parts.synth, Unpaced: o.unpaced, Forgetful: o.forgetful, Log: o.log,
+		Additions: filepath.Join(dir, "additions-"+c.ID+".json"), Feedback: cmp.Or(o.feedback, filepath.Join(dir, feedbackFile)), Recordings: o.recordings,
 		Brain: func(ch npc.Character, p improviser.Persona) engine.Model {
 			alone := improviser.New(p, seedOf(ch.ID))
 			if parts.model == nil {

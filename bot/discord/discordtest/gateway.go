@@ -173,13 +173,20 @@ func (s *Server) identify(c *connection, d json.RawMessage) bool {
 	k := &session{server: s, id: "session-" + s.snowflake(), user: user, conn: c}
 	c.session = k
 	s.sessions = append(s.sessions, k)
-	guild, self := s.guild(), s.members[user].user()
+	self := s.members[user].user()
+	var guilds, unavailable []any
+	for _, g := range s.guilds {
+		guilds = append(guilds, s.guild(g))
+		unavailable = append(unavailable, object{"id": g.id, "unavailable": true})
+	}
 	s.mu.Unlock()
 	k.dispatch("READY", object{
-		"v": 10, "session_id": k.id, "user": self, "guilds": []any{object{"id": Guild, "unavailable": true}},
+		"v": 10, "session_id": k.id, "user": self, "guilds": unavailable,
 		"application": object{"id": user, "flags": 0}, "resume_gateway_url": s.gatewayURL(), "shard": []int{0, 1},
 	})
-	k.dispatch("GUILD_CREATE", guild)
+	for _, g := range guilds {
+		k.dispatch("GUILD_CREATE", g)
+	}
 	return true
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/glyphoxa/glyphoxa/voice/voicetest"
 )
 
-// A Server is a Discord with one guild.
+// A Server is a Discord with one guild, or more.
 type Server struct {
 	http    *http.Server
 	address string
@@ -26,13 +26,18 @@ type Server struct {
 	voice    *voicetest.Server
 	tokens   map[string]string // users by token
 	members  map[string]*member
-	channels map[string]inVoice // the users in the voice channel
-	denied   int64              // permissions, to the bot in the voice channel
+	guilds   map[string]*guild
+	channels map[seat]inVoice // the users in the voice channels
+	denied   int64            // permissions, to the bot in the voice channel
 	commands []command
 	sessions []*session
 	waiting  map[string]*pending // interactions by token
-	posted   []Reply
-	next     uint64 // for ids
+	posted   []*Post
+	hooks    map[string]string // webhooks' channels
+	files    map[string][]byte // what was uploaded, by address
+	statuses map[string]string // of voice channels
+	lacks    map[string]bool   // what the bot may not do
+	next     uint64            // for ids
 
 	logins              []time.Time
 	resumes, registered int
@@ -48,10 +53,12 @@ type Server struct {
 func NewServer(token string, v *voicetest.Server) *Server {
 	s := &Server{
 		voice: v, network: v.Network(), tokens: map[string]string{token: Bot}, members: map[string]*member{},
-		channels: map[string]inVoice{}, waiting: map[string]*pending{}, next: 900000000000001000, beat: defaultHeartbeat,
+		channels: map[seat]inVoice{}, waiting: map[string]*pending{}, next: 900000000000001000, beat: defaultHeartbeat,
+		hooks: map[string]string{}, files: map[string][]byte{}, statuses: map[string]string{}, lacks: map[string]bool{},
+		guilds: map[string]*guild{Guild: {id: Guild, name: "The Table", voice: Channel, text: Text, locale: "en-US", permissions: All}},
 	}
 	s.Join(Admin, "Lead", Administrator)
-	s.members[Bot] = &member{id: Bot, name: "Glyphoxa", permissions: Everyone, bot: true}
+	s.members[Bot] = &member{id: Bot, name: "Glyphoxa", permissions: All, bot: true}
 	s.http = &http.Server{Handler: s.routes(), ReadHeaderTimeout: 10 * time.Second}
 	listener := s.listen()
 	s.address = listener.Addr().String()
@@ -123,7 +130,7 @@ type redirect struct {
 
 // RoundTrip is http.RoundTripper's.
 func (r redirect) RoundTrip(req *http.Request) (*http.Response, error) {
-	if !strings.HasSuffix(req.URL.Hostname(), "discord.com") {
+	if h := req.URL.Hostname(); !strings.HasSuffix(h, "discord.com") && h != cdn {
 		return r.secure.RoundTrip(req)
 	}
 	req = req.Clone(req.Context())
@@ -156,8 +163,20 @@ type Reply struct {
 	Content string
 	// Private replies are seen by the caller only.
 	Private bool
-	// Buttons are the custom ids under it; Choices are autocomplete's values.
-	Buttons, Choices []string
+	// Buttons are the custom ids under it, Labels what stands on them; Choices are
+	// autocomplete's values.
+	Buttons, Labels, Choices []string
+	// Modal is the window that was opened instead.
+	Modal *Modal
+	// Files are what is attached, by name.
+	Files map[string][]byte
+}
+
+// A Modal is a window that asks for something.
+type Modal struct {
+	ID, Title string
+	// Fields are the custom ids of what is asked, Labels their names.
+	Fields, Labels []string
 }
 
 func (s *Server) routes() http.Handler {
@@ -195,6 +214,8 @@ func (s *Server) routes() http.Handler {
 	api("POST /interactions/{id}/{token}/callback", s.callback)
 	api("PATCH /webhooks/{app}/{token}/messages/{message}", s.edit)
 	api("POST /channels/{channel}/messages", s.post)
+	s.more(api)
+	m.HandleFunc("GET /files/{id}/{name}", s.download)
 	m.HandleFunc("/socket/", s.socket)
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, 0, fmt.Sprintf("404: %s %s is not part of this Discord", r.Method, r.URL.Path))
