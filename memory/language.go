@@ -97,8 +97,11 @@ func stemGerman(w string) string {
 	if n := len(w); n > 5 && w[n-1] == 's' && !strings.ContainsRune("aeious", rune(w[n-2])) {
 		w = w[:n-1] // tieflings
 	}
+	if strings.HasSuffix(w, "eln") {
+		w = w[:len(w)-1]
+	}
 	w, _ = cutEnding(w, "erinnen", "erin", "innen", "heiten", "keiten", "ungen", "heit", "keit", "ung", "lichen", "licher", "liches", "liche", "lich",
-		"ischen", "ischer", "isches", "ische", "isch", "test", "tet", "ten", "tem", "ern", "er", "em", "en", "es", "te", "st", "e", "s", "n", "t")
+		"ischen", "ischer", "isches", "ische", "isch", "test", "tet", "ten", "tem", "ern", "er", "em", "en", "es", "te", "st", "e", "s", "t")
 	w, _ = cutEnding(w, "er", "en", "et", "e")
 	return w
 }
