@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,23 +19,34 @@ const (
 )
 
 // Consolidate looks through a session for sentences that state something about
-// an entity of the campaign, and proposes them as claims. It needs no model.
-// Every proposal quotes its line, is known to those who heard it, and waits for
-// the game master. It returns how many there are; a second run proposes nothing
-// twice.
-func Consolidate(ctx context.Context, s Store, campaign, session string) (int, error) {
-	v := Viewer{Campaign: campaign}
-	lines, err := Transcript(ctx, s, v, session)
+// an entity of the campaign, and proposes them as claims. An author reads it too,
+// if there is one; rules need none. Every proposal quotes its line, is known to
+// those who heard it, and waits for the game master. It returns how many there
+// are; a second run proposes nothing twice. What rules found counts also when the
+// author fails.
+func Consolidate(ctx context.Context, s Store, a Author, campaign, session string) (int, error) {
+	lines, err := Transcript(ctx, s, Viewer{Campaign: campaign}, session)
 	if err != nil {
 		return 0, err
 	}
+	return consolidate(ctx, s, a, campaign, lines)
+}
+
+func consolidate(ctx context.Context, s Store, a Author, campaign string, lines []Line) (int, error) {
+	v := Viewer{Campaign: campaign}
 	known, err := s.FindEntities(ctx, v, "", "", MaxHits)
 	if err != nil {
 		return 0, err
 	}
 	claims := Extract(lines, known)
+	var failed error
+	if a != nil {
+		var more []Claim
+		more, failed = ExtractWith(ctx, a, lines, known)
+		claims = append(claims, more...)
+	}
 	if len(claims) == 0 {
-		return 0, nil
+		return 0, failed
 	}
 	var fresh []Claim
 	for _, c := range claims {
@@ -47,11 +59,11 @@ func Consolidate(ctx context.Context, s Store, campaign, session string) (int, e
 			}
 			asked = asked || len(have) > 0
 		}
-		if !asked {
+		if !asked && !slices.ContainsFunc(fresh, func(f Claim) bool { return f.ID == c.ID }) {
 			fresh = append(fresh, c)
 		}
 	}
-	return len(fresh), s.Learn(ctx, campaign, fresh...)
+	return len(fresh), errors.Join(s.Learn(ctx, campaign, fresh...), failed)
 }
 
 // Extract finds sentences that state something about one of the entities.
@@ -69,11 +81,7 @@ func Extract(lines []Line, entities []Entity) []Claim {
 				continue
 			}
 			seen[c.ID] = true
-			c.Source, c.From, c.Origin, c.Status = l.ID, l.At, Stated, Proposed
-			c.Audience = slices.Clone(l.Audience)
-			if l.Speaker.ID != "" && !slices.Contains(c.Audience, l.Speaker.ID) {
-				c.Audience = append(c.Audience, l.Speaker.ID)
-			}
+			c.Source, c.From, c.Origin, c.Status, c.Audience = l.ID, l.At, Stated, Proposed, heardBy(l)
 			out = append(out, c)
 		}
 	}
@@ -156,11 +164,24 @@ func (n namer) claim(sentence string) (Claim, bool) {
 			break
 		}
 	}
-	c.ID = fmt.Sprintf("heard:%s:%s", subject, strings.Join(ws, "-"))
-	if len(c.ID) > MaxID {
-		c.ID = strings.ToValidUTF8(c.ID[:MaxID], "")
-	}
+	c.ID = claimID(subject, ws)
 	return c, true
+}
+
+// claimID is the same for the same words about the same entity, so that nothing
+// is proposed twice.
+func claimID(subject string, ws []string) string {
+	id := fmt.Sprintf("heard:%s:%s", subject, strings.Join(ws, "-"))
+	return strings.ToValidUTF8(id[:min(len(id), MaxID)], "")
+}
+
+// heardBy is who knows what a line says.
+func heardBy(l Line) Audience {
+	a := slices.Clone(l.Audience)
+	if l.Speaker.ID != "" && !slices.Contains(a, l.Speaker.ID) {
+		a = append(a, l.Speaker.ID)
+	}
+	return a
 }
 
 // states says whether a word after a name makes a statement: a verb of being,

@@ -3,9 +3,11 @@ package memory
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A Length is how long a recap is.
@@ -17,6 +19,84 @@ const (
 	Medium Length = 15 // a page
 	Long   Length = 40 // an evening in some detail
 )
+
+// Lengths are all lengths, the shortest first.
+var Lengths = []Length{Short, Medium, Long}
+
+// String is how people choose a length.
+func (n Length) String() string {
+	switch n {
+	case Short:
+		return "short"
+	case Medium:
+		return "medium"
+	}
+	return "long"
+}
+
+// LengthOf is the length with a name.
+func LengthOf(name string) (Length, error) {
+	for _, n := range Lengths {
+		if n.String() == name {
+			return n, nil
+		}
+	}
+	return 0, fmt.Errorf("recap of length %.20q: want short, medium or long", name)
+}
+
+// A Recap tells what happened in a session.
+type Recap struct {
+	Session string `json:"session"`
+	Length  string `json:"length"`
+	// Players marks one that gives away nothing that not the whole table heard.
+	Players bool `json:"players"`
+	// Author is the model that wrote it; "" means that it consists of lines.
+	Author string `json:"author,omitempty"`
+	// Lines is how many lines the session had by then.
+	Lines     int        `json:"lines"`
+	At        time.Time  `json:"at"`
+	Sentences []Sentence `json:"sentences"`
+}
+
+// A Sentence of a recap, and the ids of the lines that prove it.
+type Sentence struct {
+	Text  string   `json:"text"`
+	Proof []string `json:"proof"`
+}
+
+// RecapOf returns a session's recap: the one that was written after it, or, for
+// other eyes than the game master's and for a session that has gone on since,
+// some of its own lines.
+func RecapOf(ctx context.Context, s Store, v Viewer, session string, n Length, players bool) (Recap, error) {
+	if v.Entity == "" && v.AsOf.IsZero() {
+		written, err := s.Recaps(ctx, v, session)
+		if err != nil {
+			return Recap{}, err
+		}
+		for _, r := range written {
+			if r.Length == n.String() && r.Players == players {
+				return r, nil
+			}
+		}
+	}
+	lines, err := Transcript(ctx, s, v, session)
+	if err != nil {
+		return Recap{}, err
+	}
+	if players {
+		lines = PlayerSafe(lines)
+	}
+	return retold(lines, session, n, players), nil
+}
+
+// retold is a recap of lines alone.
+func retold(lines []Line, session string, n Length, players bool) Recap {
+	r := Recap{Session: session, Length: n.String(), Players: players}
+	for _, l := range Retell(lines, n) {
+		r.Sentences = append(r.Sentences, Sentence{l.Speaker.Name + ": " + l.Text, []string{l.ID}})
+	}
+	return r
+}
 
 // Retell picks the lines that tell what happened, in the order they were said.
 // It needs no model: a line matters when it says what the talk kept coming back

@@ -42,6 +42,7 @@ type Record struct {
 	Told     *ToldRecord  `json:"told,omitempty"`
 	Entity   *Entity      `json:"entity,omitempty"`
 	Claim    *ClaimRecord `json:"claim,omitempty"`
+	Recap    *Recap       `json:"recap,omitempty"`
 }
 
 // A ToldRecord is a [Telling] of a line to one listener.

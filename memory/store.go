@@ -82,6 +82,13 @@ type Store interface {
 	// know it. The listeners know it from then on, as hearsay.
 	Tell(ctx context.Context, t Telling) error
 
+	// PutRecaps keeps recaps, each in the place of one of the same session, length
+	// and readers.
+	PutRecaps(ctx context.Context, campaign string, recaps ...Recap) error
+	// Recaps returns those of a session that still has the lines it had then. Only
+	// the game master may read them: they are written from what everybody heard.
+	Recaps(ctx context.Context, v Viewer, session string) ([]Recap, error)
+
 	// Pending returns passages that have no vector of a model yet. A passage is
 	// ready when its lines have all been said, or its session has ended.
 	Pending(ctx context.Context, model string, n int) ([]Passage, error)

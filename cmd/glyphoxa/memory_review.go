@@ -62,7 +62,7 @@ func consolidateMemory(ctx context.Context, m *memoryDesk, args []string) error 
 	if err != nil {
 		return err
 	}
-	n, err := memory.Consolidate(ctx, m.store, m.campaign, id)
+	n, err := memory.Consolidate(ctx, m.store, nil, m.campaign, id)
 	if err != nil {
 		return err
 	}

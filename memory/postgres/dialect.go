@@ -93,7 +93,7 @@ func expression(m relational.Match) string {
 
 // Purge frees the space of deleted rows, so that their bytes are overwritten.
 func (dialect) Purge(ctx context.Context, db *sql.DB) error {
-	for _, table := range []string{"line", "line_index", "claim", "claim_index", "told", "knows", "called", "entity", "actor"} {
+	for _, table := range []string{"line", "line_index", "claim", "claim_index", "told", "knows", "called", "entity", "actor", "vector", "recap"} {
 		if _, err := db.ExecContext(ctx, `VACUUM (FULL) `+table); err != nil {
 			return err
 		}

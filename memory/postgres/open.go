@@ -56,12 +56,12 @@ func Open(ctx context.Context, dsn string) (*relational.Store, error) {
 }
 
 // newest is the version of the tables that this program makes.
-const newest = 5
+const newest = 6
 
 // analysed are the migrations after which words are analysed otherwise: what was
 // written before is indexed anew.
 var analysed = goose.WithGoMigrations(
-	goose.NewGoMigration(newest, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+	goose.NewGoMigration(5, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 		return relational.Reindex(ctx, dialect{}, tx)
 	}}, nil),
 )

@@ -96,7 +96,7 @@ func (e *exporter) run(ctx context.Context) error {
 			}
 		}
 	}
-	for _, part := range []func(context.Context) error{e.lines, e.told, e.claims} {
+	for _, part := range []func(context.Context) error{e.lines, e.told, e.claims, e.recaps} {
 		if err := part(ctx); err != nil {
 			return err
 		}

@@ -111,6 +111,8 @@ func (im *restorer) record(ctx context.Context, campaign string, r memory.Record
 			return err
 		}
 		return im.t.exec(ctx, `INSERT INTO optout (campaign, who) VALUES (?1, ?2) ON CONFLICT DO NOTHING`, im.campaign, who)
+	case r.Recap != nil:
+		return putRecap(ctx, im.t, im.campaign, *r.Recap)
 	case r.Told != nil:
 		return im.told(ctx, *r.Told)
 	case r.Entity != nil:

@@ -117,7 +117,7 @@ func (s *Store) Retain(ctx context.Context, campaign string, r memory.Retention,
 }
 
 func (s *Store) dropLines(ctx context.Context, t *tx, campaign int64, ids []int64) error {
-	if err := s.dropVectors(ctx, t, campaign, ids); err != nil {
+	if err := errors.Join(s.dropVectors(ctx, t, campaign, ids), dropRecaps(ctx, t, campaign, ids)); err != nil {
 		return err
 	}
 	return s.drop(ctx, t, Lines, campaign, ids, `DELETE FROM told WHERE campaign = ?1 AND line IN (%s)`, `DELETE FROM line WHERE +campaign = ?1 AND seq IN (%s)`)
