@@ -77,6 +77,9 @@ func (t *Table) SetScene(ctx context.Context, who Person, id string) error {
 		}
 		t.silence()
 		t.enter(t.campaign.Scenes[i])
+		if t.o.SceneEnded != nil {
+			t.o.SceneEnded(t.session)
+		}
 		return nil
 	})
 }

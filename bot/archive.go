@@ -3,9 +3,9 @@ package bot
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/glyphoxa/glyphoxa/memory"
@@ -165,23 +165,25 @@ func (a *Archive) Sittings(ctx context.Context) ([]Sitting, error) {
 	return out, err
 }
 
-// Recap retells an evening in some of its own lines: length is "short", "medium"
-// or "long". For the players, nothing is in it that not everybody heard.
+// Recap retells an evening: length is "short", "medium" or "long". Each line of it
+// has the ids of the lines that prove it, and is by the model that wrote it or by
+// whoever said it. For the players, nothing is in it that not everybody heard.
 func (a *Archive) Recap(ctx context.Context, sitting, length string, players bool) ([]Line, error) {
-	n, ok := map[string]memory.Length{"short": memory.Short, "medium": memory.Medium, "long": memory.Long}[length]
-	if !ok {
-		return nil, fmt.Errorf("recap of length %q: want short, medium or long", length)
-	}
-	lines, err := memory.Transcript(ctx, a.store, a.eyes(""), sitting)
+	n, err := memory.LengthOf(length)
 	if err != nil {
 		return nil, err
 	}
-	if players {
-		lines = memory.PlayerSafe(lines)
+	r, err := memory.RecapOf(ctx, a.store, a.eyes(""), sitting, n, players)
+	if err != nil {
+		return nil, err
 	}
 	var out []Line
-	for _, l := range memory.Retell(lines, n) {
-		out = append(out, Line{ID: l.ID, Speaker: speaker(l.Speaker), Text: l.Text, Final: true, Cut: l.Cut})
+	for _, s := range r.Sentences {
+		by, text := r.Author, s.Text
+		if by == "" { // it is a line, with who said it
+			by, text, _ = strings.Cut(s.Text, ": ")
+		}
+		out = append(out, Line{ID: strings.Join(s.Proof, ", "), Speaker: Person{Name: by}, Text: text, Final: true})
 	}
 	return out, nil
 }

@@ -157,6 +157,9 @@ func (t *Table) openSession(ctx context.Context) error {
 			t.met[l.Speaker.ID] = true
 		}
 	}
+	if len(old) > 0 && old[0].ID != s.ID {
+		return t.previously(ctx, old[0].ID)
+	}
 	return nil
 }
 

@@ -64,6 +64,9 @@ type Options struct {
 	Forgetful bool
 	// Unpaced sends sound as fast as it is made: into a file instead of a room.
 	Unpaced bool
+	// SceneEnded is told, on the table's goroutine, of a session in which a scene
+	// has ended, and must not wait; nil ignores it.
+	SceneEnded func(session string)
 	// Additions is a file for what the DM adds to the campaign's world at the
 	// table; "" keeps it in this process only.
 	Additions string

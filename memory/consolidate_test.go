@@ -33,7 +33,7 @@ func TestWhatASessionStatesIsProposedOnceAndProved(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	n, err := memory.Consolidate(t.Context(), s, "vale", "one")
+	n, err := memory.Consolidate(t.Context(), s, nil, "vale", "one")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestWhatASessionStatesIsProposedOnceAndProved(t *testing.T) {
 	if err := s.Judge(t.Context(), "vale", got[0].ID, memory.Rejected); err != nil {
 		t.Fatal(err)
 	}
-	if n, err = memory.Consolidate(t.Context(), s, "vale", "one"); err != nil || n != 0 {
+	if n, err = memory.Consolidate(t.Context(), s, nil, "vale", "one"); err != nil || n != 0 {
 		t.Errorf("the second time: %d proposed, %v; want none", n, err)
 	}
 }

@@ -193,7 +193,7 @@ func (k *Keeper) retell(ctx context.Context, s Session) error {
 			lines = PlayerSafe(all)
 		}
 		var model map[Length][]Sentence
-		if k.o.Author != nil && failed == nil {
+		if k.o.Author != nil && failed == nil && len(Retell(lines, 1)) > 0 {
 			model, failed = RetellWith(ctx, k.o.Author, lines)
 		}
 		for _, n := range Lengths {

@@ -195,6 +195,8 @@ type memoryConfig struct {
 	DSN   secret.Text `yaml:"dsn"`
 	// Embeddings lets searches find what was meant besides what was said.
 	Embeddings embeddingsConfig `yaml:"embeddings"`
+	// Retention is how long things are kept.
+	Retention retentionConfig `yaml:"retention"`
 }
 
 // embeddingsConfig is a model behind an OpenAI-compatible server. Without a URL

@@ -52,6 +52,7 @@ func reviewMemory(ctx context.Context, m *memoryDesk, args []string) error {
 
 func consolidateMemory(ctx context.Context, m *memoryDesk, args []string) error {
 	session := m.flags.String("session", "", "the session's `ID` (default: the last)")
+	rules := m.flags.Bool("rules", false, "by rules alone, even if there is a language model")
 	if _, err := m.parse(args, 0, 0); err != nil {
 		return err
 	}
@@ -62,7 +63,11 @@ func consolidateMemory(ctx context.Context, m *memoryDesk, args []string) error 
 	if err != nil {
 		return err
 	}
-	n, err := memory.Consolidate(ctx, m.store, nil, m.campaign, id)
+	a, err := tableAuthor(ctx, *rules)
+	if err != nil {
+		return err
+	}
+	n, err := memory.Consolidate(ctx, m.store, a, m.campaign, id)
 	if err != nil {
 		return err
 	}
@@ -129,7 +134,6 @@ func retainMemory(ctx context.Context, m *memoryDesk, args []string) error {
 	if err := m.open(ctx); err != nil {
 		return err
 	}
-	const day = 24 * time.Hour
 	gone, err := m.store.Retain(ctx, m.campaign, memory.Retention{Lines: time.Duration(*lines) * day, Claims: time.Duration(*claims) * day}, time.Now())
 	if err != nil {
 		return err

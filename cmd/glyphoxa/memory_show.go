@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/glyphoxa/glyphoxa/memory"
@@ -136,10 +137,9 @@ func recapMemory(ctx context.Context, m *memoryDesk, args []string) error {
 	if _, err := m.parse(args, 0, 0); err != nil {
 		return err
 	}
-	lengths := map[string]memory.Length{"short": memory.Short, "medium": memory.Medium, "long": memory.Long}
-	n, ok := lengths[*length]
-	if !ok {
-		return fmt.Errorf("%w: no length %q; there are short, medium and long", errUsage, *length)
+	n, err := memory.LengthOf(*length)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	if err := m.open(ctx); err != nil {
 		return err
@@ -148,19 +148,20 @@ func recapMemory(ctx context.Context, m *memoryDesk, args []string) error {
 	if err != nil {
 		return err
 	}
-	lines, err := memory.Transcript(ctx, m.store, m.viewer(), id)
+	recap, err := memory.RecapOf(ctx, m.store, m.viewer(), id, n, *safe)
 	if err != nil {
 		return err
 	}
-	if *safe {
-		lines = memory.PlayerSafe(lines)
+	for _, s := range recap.Sentences {
+		for i, line := range s.Proof {
+			s.Proof[i] = strings.TrimPrefix(line, id+idMark)
+		}
 	}
-	told := memory.Retell(lines, n)
 	if m.json {
-		return m.write(map[string]any{"session": id, "lines": told})
+		return m.write(recap)
 	}
-	for _, l := range told {
-		fmt.Fprintf(m.io.out, "%s: %s  [%s]\n", l.Speaker.Name, l.Text, ownID(l))
+	for _, s := range recap.Sentences {
+		fmt.Fprintf(m.io.out, "%s  [%s]\n", s.Text, strings.Join(s.Proof, ", "))
 	}
 	return nil
 }

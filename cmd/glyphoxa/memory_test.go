@@ -119,7 +119,7 @@ func TestMemoryCommandsExplainWhatIsWrong(t *testing.T) {
 		{"search --limit x word", 2, "limit"},
 		{"entity nobody", 1, "not known"},
 		{"graph", 2, "words"},
-		{"recap --length tiny", 2, "short, medium and long"},
+		{"recap --length tiny", 2, "short, medium or long"},
 		{"import-transcript /nowhere/at/all", 1, "no such file"},
 		{"forget player-9", 0, ""},
 		{"review accept", 2, "accept ID"},

@@ -52,9 +52,11 @@ type seat struct {
 	store memory.Store
 	// digester embeds what is said; nil without a model for it.
 	digester *memory.Digester
-	host     *mcp.Host
-	audit    *audit.Log
-	dice     *dice.Fair
+	// keeper tends what is remembered; nil at tables that remember nothing.
+	keeper atomic.Pointer[memory.Keeper]
+	host   *mcp.Host
+	audit  *audit.Log
+	dice   *dice.Fair
 	// campaign is the id of the one in play.
 	campaign string
 	cfg      config
@@ -152,10 +154,18 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 	if o.cfg.Tools.AllowWrite {
 		opts.Writes = mcp.WriteAsk // leave to ask the game master, each time
 	}
+	opts.SceneEnded = func(session string) {
+		if k := s.keeper.Load(); k != nil {
+			k.SceneEnded(session)
+		}
+	}
 	if s.table, err = bot.Open(ctx, opts); err != nil {
 		return s, err
 	}
 	table.Store(s.table)
+	if !o.forgetful {
+		s.keep(o.cfg.Memory.Retention, parts.model, opts.Recordings)
+	}
 	s.table.Tell(bot.Alert{Text: "The dice are sealed: " + s.dice.Commitment() + ". Their seed is shown at the end, and anybody can roll the evening again."})
 	if left != nil {
 		s.table.Tell(bot.Alert{Text: "Some tool servers are left out: " + left.Error(), Bad: true})
@@ -206,6 +216,9 @@ func (s *seat) close(ctx context.Context) error {
 	}
 	if s.audit != nil {
 		errs = append(errs, s.audit.Err(), s.audit.Close())
+	}
+	if k := s.keeper.Load(); k != nil { // after the table, whose session has ended now
+		k.Close()
 	}
 	if s.digester != nil {
 		s.digester.Close()

@@ -19,7 +19,7 @@ func TestDatabasesOfEachEarlierVersionAreMigratedWithWhatIsInThem(t *testing.T) 
 		must(t, err)
 		p, err := goose.NewProvider(goose.DialectPostgres, db, files, analysed)
 		must(t, err)
-		if version > 0 {
+		if version > 0 && version < reindexed {
 			_, err = p.UpTo(t.Context(), version)
 			must(t, err)
 			_, err = db.Exec(memorytest.OldRows(version))
@@ -32,7 +32,7 @@ func TestDatabasesOfEachEarlierVersionAreMigratedWithWhatIsInThem(t *testing.T) 
 		must(t, db.Close())
 		s := open(t, dsn)
 		memorytest.History(t, s)
-		if version > 0 {
+		if version > 0 && version < reindexed {
 			memorytest.OldRowsAreThere(t, s)
 		}
 	}

@@ -55,13 +55,17 @@ func Open(ctx context.Context, dsn string) (*relational.Store, error) {
 	return relational.New(dialect{}, db, db), nil
 }
 
-// newest is the version of the tables that this program makes.
-const newest = 6
+const (
+	// newest is the version of the tables that this program makes.
+	newest = 6
+	// reindexed is the version from which lines are indexed under today's terms.
+	reindexed = 5
+)
 
 // analysed are the migrations after which words are analysed otherwise: what was
 // written before is indexed anew.
 var analysed = goose.WithGoMigrations(
-	goose.NewGoMigration(5, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+	goose.NewGoMigration(reindexed, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 		return relational.Reindex(ctx, dialect{}, tx)
 	}}, nil),
 )

@@ -144,7 +144,7 @@ func TestDatabasesOfEachEarlierVersionAreMigratedWithWhatIsInThem(t *testing.T) 
 		must(t, err)
 		p, err := goose.NewProvider(goose.DialectSQLite3, db, files, analysed)
 		must(t, err)
-		if version > 0 { // 0 is a file that somebody has only made
+		if version > 0 && version < reindexed { // 0 is a file that somebody has only made
 			_, err = p.UpTo(t.Context(), version)
 			must(t, err)
 			_, err = db.Exec(memorytest.OldRows(version) + `INSERT INTO line_index (rowid, text, aud) VALUES (4294967296, 'an old analysi', 'c1 n1')`)
@@ -154,7 +154,7 @@ func TestDatabasesOfEachEarlierVersionAreMigratedWithWhatIsInThem(t *testing.T) 
 		s, err := Open(t.Context(), path)
 		must(t, err)
 		memorytest.History(t, s)
-		if version > 0 {
+		if version > 0 && version < reindexed {
 			memorytest.OldRowsAreThere(t, s)
 		}
 		must(t, s.Close())
