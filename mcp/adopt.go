@@ -95,6 +95,9 @@ func (s *server) adoptOne(t link.Tool, l *link.Link) *entry {
 		meter: s.host.meter(s.cfg.Name, strings.TrimSpace(l.Name+" "+l.Version), t.Name, s.cfg.category()),
 		probe: over.Probe, remote: t.Name,
 	}
+	if oauth := s.oauth; oauth != nil && len(over.RequiredScopes) > 0 {
+		e.lacks = func() []string { return oauth.Missing(over.RequiredScopes) }
+	}
 	for _, d := range []time.Duration{s.cfg.Timeout, over.Max, claims.max} {
 		if d > 0 && (e.limit == 0 || d < e.limit) {
 			e.limit = d

@@ -185,6 +185,9 @@ func (h *Host) unfit(e *entry, g Grant, active uint64, now time.Time) string {
 	if e.HelpersOnly && g.NPC != "" && !g.Helper {
 		return "is for helpers only (helper: true in the NPC's file)"
 	}
+	if why := e.ungranted(); why != "" {
+		return why
+	}
 	if why := h.narrow.narrows(active, e.Name); why != "" {
 		return why
 	}

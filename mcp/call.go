@@ -93,6 +93,9 @@ func (b *Belt) admit(name string, args json.RawMessage) (*entry, json.RawMessage
 	case now.block != "":
 		return e, args, tell(ErrHidden, "%s is not available now: %s.", name, now.block)
 	}
+	if why := now.ungranted(); why != "" {
+		return e, args, tell(ErrHidden, "%s is not available now: it %s.", name, why)
+	}
 	if n := b.steps.Add(1); int(n) > b.host.limits.ToolSteps {
 		return e, args, tooMany(n - 1)
 	}

@@ -35,6 +35,9 @@ type entry struct {
 	limit time.Duration
 	// block says why the tool may not be used at all; "" if it may.
 	block string
+	// lacks returns the scopes that the tool needs and that were not granted; nil for
+	// tools that need none.
+	lacks func() []string
 	// taints marks results that may carry somebody's instructions.
 	taints bool
 	// retry allows one more try after the way to the tool broke.
@@ -46,6 +49,22 @@ type entry struct {
 	args  *argCheck
 	meter *meter
 	run   func(ctx context.Context, who Caller, args json.RawMessage) (answer, error)
+}
+
+// ungranted says which scopes are missing; "" if none are. Tokens are renewed while
+// the program runs, with what is granted then.
+func (e *entry) ungranted() string {
+	if e.lacks == nil {
+		return ""
+	}
+	switch missing := e.lacks(); len(missing) {
+	case 0:
+		return ""
+	case 1:
+		return "needs the scope " + missing[0] + ", which was not granted to us"
+	default:
+		return "needs the scopes " + strings.Join(missing, ", ") + ", which were not granted to us"
+	}
 }
 
 // A meter is a gauge that many turns may read and write.

@@ -79,8 +79,9 @@ type ToolConfig struct {
 	Description string
 	// Probe are arguments for calibration: a call that is harmless and typical.
 	Probe json.RawMessage
-	// Scopes are OAuth scopes that the tool needs.
-	Scopes []string
+	// RequiredScopes are OAuth scopes that the tool needs besides the server's. They
+	// are asked for; the tool is off where they are not granted.
+	RequiredScopes []string
 	// Disabled tools are never on a belt.
 	Disabled bool
 }

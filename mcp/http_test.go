@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/glyphoxa/glyphoxa/mcp/auth"
 	"github.com/glyphoxa/glyphoxa/mcp/link"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -151,5 +152,47 @@ func TestSilentRemoteServerCostsTheTiersTime(t *testing.T) {
 	g.Tier = Fast
 	if res := h.Belt(g).Call(t.Context(), "a__double", json.RawMessage(`{"n":1}`)); !errors.Is(res.Err, ErrLate) {
 		t.Errorf("%v, want ErrLate", res.Err)
+	}
+}
+
+func TestToolWithoutItsScopeIsOffUntilItIsGranted(t *testing.T) {
+	t.Parallel()
+	var granted atomic.Pointer[string]
+	granted.Store(new("read"))
+	tokens := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		// So short a life that each call asks anew.
+		_ = json.NewEncoder(w).Encode(map[string]any{"access_token": "t", "token_type": "Bearer", "expires_in": 1, "scope": *granted.Load()})
+	}))
+	defer tokens.Close()
+	r := newRemote(t)
+	h := connect(t, HostOptions{}, ServerConfig{
+		Name: "a", Transport: StreamableHTTP, URL: r.URL, Trusted: true,
+		OAuth: &auth.ClientCredentials{ClientID: "x", Secret: func() string { return "x" }, TokenURL: tokens.URL, Scopes: []string{"read"}},
+		Tools: map[string]ToolConfig{"double": {RequiredScopes: []string{"read", "sums"}}},
+	})
+	b := h.Belt(all)
+	if hidden := b.Hidden(); len(b.Tools()) != 0 || len(hidden) == 0 || !strings.Contains(hidden[0].Reason, "the scope sums") {
+		t.Errorf("belt %v, hidden %v, want the missing scope", b.Tools(), hidden)
+	}
+	if res := b.Call(t.Context(), "a__double", json.RawMessage(`{"n":1}`)); !errors.Is(res.Err, ErrHidden) {
+		t.Errorf("called without its scope: %v", res.Err)
+	}
+	granted.Store(new("read sums"))
+	looks := func(want int) func() bool {
+		return func() bool {
+			h.lookAgain("a") // any request renews a token that is about to end
+			return len(h.Belt(all).Tools()) == want
+		}
+	}
+	eventually(t, "the tool is on the belt", looks(1))
+	b = h.Belt(all)
+	if res := b.Call(t.Context(), "a__double", json.RawMessage(`{"n":1}`)); res.Err != nil {
+		t.Errorf("with its scope: %v", res.Err)
+	}
+	granted.Store(new("read"))
+	eventually(t, "the tool is off new belts", looks(0))
+	if res := b.Call(t.Context(), "a__double", json.RawMessage(`{"n":2}`)); !errors.Is(res.Err, ErrHidden) {
+		t.Errorf("on a belt that was made with its scope: %v", res.Err)
 	}
 }

@@ -196,7 +196,7 @@ func (s *server) connect(ctx context.Context) (*link.Link, error) {
 func (s *server) scopes() []string {
 	var all []string
 	for _, t := range s.cfg.Tools {
-		all = append(all, t.Scopes...)
+		all = append(all, t.RequiredScopes...)
 	}
 	return all
 }

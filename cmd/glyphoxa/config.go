@@ -169,8 +169,8 @@ type toolOverride struct {
 	Description string `yaml:"description" strict:"max=4096"`
 	// Probe is a harmless and typical call to measure with, as JSON.
 	Probe string `yaml:"probe" strict:"max=4096"`
-	// Scopes are OAuth scopes that the tool needs.
-	Scopes []string `yaml:"scopes" strict:"max=64"`
+	// RequiredScopes are OAuth scopes that the tool needs besides the server's.
+	RequiredScopes []string `yaml:"required_scopes" strict:"max=64"`
 	// Disabled tools are never used.
 	Disabled bool `yaml:"disabled"`
 }

@@ -43,7 +43,7 @@ func serversOf(c mcpConfig) []mcp.ServerConfig {
 		for name, t := range s.Tools {
 			one.Tools[name] = mcp.ToolConfig{
 				Tier: t.Tier, Max: t.Max, Cache: t.Cache, ReadOnly: t.ReadOnly, Idempotent: t.Idempotent,
-				Description: t.Description, Probe: json.RawMessage(t.Probe), Scopes: t.Scopes, Disabled: t.Disabled,
+				Description: t.Description, Probe: json.RawMessage(t.Probe), RequiredScopes: t.RequiredScopes, Disabled: t.Disabled,
 			}
 		}
 		if one.Env == nil {

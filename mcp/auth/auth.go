@@ -65,14 +65,17 @@ type Client struct {
 	found   *place     // nil until found out
 	token   *oauth2.Token
 	issued  time.Time
-	scopes  []string
+	scopes  []string // that the server needs
+	extra   []string // that single tools need, as long as they are not refused
+	granted []string // to token
 	stepUps int
 	refused time.Time // when a token was last refused
 }
 
-// New returns a client for the tool server at resource. scopes are asked for in
-// addition to the configured ones.
-func New(c ClientCredentials, resource string, scopes []string) (*Client, error) {
+// New returns a client for the tool server at resource. extra are scopes that single
+// tools need: they are asked for, and done without where they are refused; see
+// [Client.Missing].
+func New(c ClientCredentials, resource string, extra []string) (*Client, error) {
 	u, err := url.Parse(resource)
 	if err != nil {
 		return nil, err
@@ -89,7 +92,7 @@ func New(c ClientCredentials, resource string, scopes []string) (*Client, error)
 		}
 	}
 	cl := &Client{creds: c, resource: u, http: guarded(u, c.TokenURL), fetching: make(chan struct{}, 1)}
-	cl.scopes = union(c.Scopes, scopes)
+	cl.scopes, cl.extra = union(c.Scopes, nil), union(extra, nil)
 	cl.ctx, cl.cancel = context.WithCancel(context.Background())
 	return cl, nil
 }
@@ -208,7 +211,7 @@ func (c *Client) renew(ctx context.Context, old *oauth2.Token) (*oauth2.Token, e
 		return nil, context.Cause(ctx)
 	}
 	c.mu.Lock()
-	t, scopes, found := c.token, c.scopes, c.found
+	t, scopes, extra, found := c.token, c.scopes, c.extra, c.found
 	c.mu.Unlock()
 	if t != nil && t != old {
 		return t, nil
@@ -219,14 +222,39 @@ func (c *Client) renew(ctx context.Context, old *oauth2.Token) (*oauth2.Token, e
 	ctx, cancel := context.WithTimeoutCause(ctx, fetchTime, errors.New("oauth: no token in time"))
 	defer cancel()
 	now := time.Now()
-	t, err := c.fetch(ctx, *found, scopes)
+	t, granted, err := c.fetch(ctx, *found, scopes, extra)
+	if errors.Is(err, errScope) && len(extra) > 0 {
+		// Better a server without some of its tools than none.
+		extra = nil
+		t, granted, err = c.fetch(ctx, *found, scopes, nil)
+	}
 	if err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.token, c.issued = t, now
+	c.token, c.issued, c.granted, c.extra = t, now, granted, extra
 	return t, nil
+}
+
+// Missing returns those of the given scopes that the token in use does not have.
+// Without a token nothing is known to be missing: the server may not ask for one.
+func (c *Client) Missing(scopes []string) []string {
+	if len(scopes) == 0 {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.token == nil {
+		return nil
+	}
+	var missing []string
+	for _, s := range scopes {
+		if !slices.Contains(c.granted, s) {
+			missing = append(missing, s)
+		}
+	}
+	return missing
 }
 
 // param is the value of a parameter in the first challenge that has it.

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -32,6 +33,8 @@ type issuer struct {
 	methods  []string
 	fail     string        // an OAuth error instead of a token
 	resource string        // what the metadata claims, if not the truth
+	grants   []string      // the only scopes there are; nil grants all and does not say so
+	strict   bool          // a scope that there is not is an error
 	asked    chan struct{} // told of the first request that hangs, if it is set
 	hang     chan struct{}
 }
@@ -75,7 +78,18 @@ func newIssuer(t *testing.T) *issuer {
 			fmt.Fprintf(w, `{"error":%q,"error_description":"no"}`, s.fail)
 			return
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"access_token": fmt.Sprintf("token-%d", len(s.forms)), "token_type": "Bearer", "expires_in": s.lifetime})
+		answer := map[string]any{"access_token": fmt.Sprintf("token-%d", len(s.forms)), "token_type": "Bearer", "expires_in": s.lifetime}
+		if s.grants != nil {
+			asked := strings.Fields(r.PostForm.Get("scope"))
+			granted := slices.DeleteFunc(slices.Clone(asked), func(x string) bool { return !slices.Contains(s.grants, x) })
+			if s.strict && len(granted) < len(asked) {
+				w.WriteHeader(http.StatusBadRequest)
+				fmt.Fprint(w, `{"error":"invalid_scope"}`)
+				return
+			}
+			answer["scope"] = strings.Join(granted, " ")
+		}
+		_ = json.NewEncoder(w).Encode(answer)
 	})
 	s.Server = httptest.NewServer(mux)
 	t.Cleanup(s.Close)
@@ -260,6 +274,34 @@ func TestStepUpsAreFewAndOnlyForNewScopes(t *testing.T) {
 	}
 }
 
+func TestScopesOfSingleToolsAreAskedForAndDoneWithout(t *testing.T) {
+	for _, strict := range []bool{false, true} {
+		s := newIssuer(t)
+		s.grants, s.strict = []string{"read"}, strict
+		c, err := New(ClientCredentials{ClientID: "x", Secret: say("x"), TokenURL: s.URL + "/as/token", Scopes: []string{"read"}}, s.URL+"/mcp", []string{"admin"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if got := c.Missing([]string{"admin"}); got != nil {
+			t.Errorf("strict %v: without a token %v is missing, and the server may ask for none", strict, got)
+		}
+		token(t, c)
+		if got := s.forms[0].Get("scope"); got != "admin read" {
+			t.Errorf("strict %v: asked for %q", strict, got)
+		}
+		if got := c.Missing([]string{"read", "admin"}); !slices.Equal(got, []string{"admin"}) {
+			t.Errorf("strict %v: missing %v, want admin", strict, got)
+		}
+	}
+	s := newIssuer(t)
+	c := client(t, s, ClientCredentials{Secret: say("x"), TokenURL: s.URL + "/as/token", Scopes: []string{"read"}})
+	token(t, c)
+	if got := c.Missing([]string{"read"}); got != nil {
+		t.Errorf("missing %v, and the server granted what was asked for", got)
+	}
+}
+
 func TestKeysProveWhoWeAre(t *testing.T) {
 	ec, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -387,7 +429,7 @@ func FuzzReadToken(f *testing.F) {
 		rec := httptest.NewRecorder()
 		rec.Body.WriteString(body)
 		rec.Code = max(100, min(999, status))
-		tok, err := readToken(rec.Result(), time.Now())
+		tok, _, err := readToken(rec.Result(), time.Now())
 		if err == nil && (tok.AccessToken == "" || strings.ContainsAny(tok.AccessToken, "\r\n ")) {
 			t.Errorf("%q became %q", body, tok.AccessToken)
 		}

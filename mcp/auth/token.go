@@ -55,16 +55,20 @@ func (c *Client) method(p place) (string, error) {
 	return "", fmt.Errorf("oauth: the authorization server wants %s, and we can do %s", strings.Join(offered, " or "), strings.Join(ours, " or "))
 }
 
-// fetch asks for a token.
-func (c *Client) fetch(ctx context.Context, p place, scopes []string) (*oauth2.Token, error) {
+// errScope means that the authorization server does not grant what was asked for.
+var errScope = errors.New("oauth: a scope is refused")
+
+// fetch asks for a token with the scopes and the extra ones, and says which it has.
+func (c *Client) fetch(ctx context.Context, p place, scopes, extra []string) (t *oauth2.Token, granted []string, err error) {
 	m, err := c.method(p)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	form := url.Values{"grant_type": {"client_credentials"}, "resource": {p.Resource}}
 	if len(scopes) == 0 {
 		scopes = p.Scopes
 	}
+	scopes = union(scopes, extra)
 	if len(scopes) > 0 {
 		form.Set("scope", strings.Join(scopes, " "))
 	}
@@ -75,7 +79,7 @@ func (c *Client) fetch(ctx context.Context, p place, scopes []string) (*oauth2.T
 	case keyed:
 		a, err := c.assertion(p, time.Now())
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		form.Set("client_id", c.creds.ClientID)
 		form.Set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
@@ -83,7 +87,7 @@ func (c *Client) fetch(ctx context.Context, p place, scopes []string) (*oauth2.T
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.TokenURL, strings.NewReader(form.Encode()))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Accept", "application/json")
@@ -97,43 +101,54 @@ func (c *Client) fetch(ctx context.Context, p place, scopes []string) (*oauth2.T
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
-		return nil, fmt.Errorf("oauth: token: %w", err)
+		return nil, nil, fmt.Errorf("oauth: token: %w", err)
 	}
 	defer resp.Body.Close()
-	return readToken(resp, now)
+	t, granted, err = readToken(resp, now)
+	if err == nil && granted == nil {
+		granted = scopes // RFC 6749, 5.1: not said means as asked for
+	}
+	return t, granted, err
 }
 
-// readToken reads the answer of a token endpoint (RFC 6749, 5).
-func readToken(resp *http.Response, now time.Time) (*oauth2.Token, error) {
+// readToken reads the answer of a token endpoint (RFC 6749, 5). granted is nil where
+// it does not say which scopes the token has.
+func readToken(resp *http.Response, now time.Time) (tok *oauth2.Token, granted []string, err error) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxMetadata))
 	if err != nil {
-		return nil, fmt.Errorf("oauth: token: %w", err)
+		return nil, nil, fmt.Errorf("oauth: token: %w", err)
 	}
 	var t struct {
 		AccessToken string      `json:"access_token"`
 		TokenType   string      `json:"token_type"`
 		ExpiresIn   json.Number `json:"expires_in"`
+		Scope       *string     `json:"scope"`
 		Error       string      `json:"error"`
 		Description string      `json:"error_description"`
 	}
 	err = json.Unmarshal(body, &t)
 	switch {
+	case t.Error == "invalid_scope":
+		return nil, nil, fmt.Errorf("%w: %s", errScope, short(t.Description))
 	case t.Error != "":
-		return nil, fmt.Errorf("oauth: token refused: %s", short(t.Error+" "+t.Description))
+		return nil, nil, fmt.Errorf("oauth: token refused: %s", short(t.Error+" "+t.Description))
 	case resp.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("oauth: token refused: status %s", resp.Status)
+		return nil, nil, fmt.Errorf("oauth: token refused: status %s", resp.Status)
 	case err != nil:
-		return nil, errors.New("oauth: token: the answer is not JSON") // its text may hold a token
+		return nil, nil, errors.New("oauth: token: the answer is not JSON") // its text may hold a token
 	case t.AccessToken == "" || strings.ContainsFunc(t.AccessToken, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return nil, errors.New("oauth: token: the answer holds no usable token")
+		return nil, nil, errors.New("oauth: token: the answer holds no usable token")
 	case !strings.EqualFold(t.TokenType, "bearer"):
-		return nil, fmt.Errorf("oauth: token of type %q, want Bearer", short(t.TokenType))
+		return nil, nil, fmt.Errorf("oauth: token of type %q, want Bearer", short(t.TokenType))
 	}
-	tok := &oauth2.Token{AccessToken: t.AccessToken, TokenType: "Bearer"}
+	tok = &oauth2.Token{AccessToken: t.AccessToken, TokenType: "Bearer"}
 	if s, err := t.ExpiresIn.Float64(); err == nil && s > 0 {
 		tok.Expiry = now.Add(time.Duration(min(s, 365*24*3600) * float64(time.Second)))
 	}
-	return tok, nil
+	if t.Scope != nil {
+		granted = append([]string{}, strings.Fields(*t.Scope)...)
+	}
+	return tok, granted, nil
 }
 
 // short is the printable start of somebody's words.
