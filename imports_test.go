@@ -17,6 +17,7 @@ var drawing = []struct{ from, to string }{
 	{"cmd", "bot voice engine npc mcp memory campaigns"},
 	{"bot", "voice engine npc mcp memory campaigns"},
 	{"bot/discord", "bot voice mcp"},
+	{"bot/observe", "bot"},
 	{"bot/console", "bot voice/pcm npc mcp memory"},
 	{"voice", "voice/pcm voice/opus voice/dave voice/rtp voice/vad"},
 	{"voice/pcm", ""},

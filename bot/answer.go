@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -24,6 +25,7 @@ type running struct {
 	speaking bool
 	began    time.Time // of its sound
 	coming   string    // sentences made so far
+	mouth    string    // the voice engine's name, "" if nothing is synthesised
 	captions []string  // what it does while it speaks
 	cancel   context.CancelCauseFunc
 	done     chan struct{} // closed when the turn has ended and is remembered
@@ -80,7 +82,7 @@ func (t *Table) begin(a ask, c npc.Character) {
 		r.turn.Brain = performer.Name()
 	}
 	plan := engine.Plan{
-		Model: brain, Belt: belt, Synth: t.o.Synth, Voice: voiceOf(c),
+		Model: brain, Belt: belt, Synth: t.o.Synth, Voice: t.affordable(voiceOf(c)),
 		Watch: func(note any) { t.post(func() { t.watch(r, note) }) },
 	}
 	if a.exact == "" { // the DM's own words are the DM's to choose
@@ -89,6 +91,9 @@ func (t *Table) begin(a ask, c npc.Character) {
 	}
 	if t.o.Synth != nil {
 		plan.Mouth = t.mouthOf(c.ID, r.line)
+		if performer == nil {
+			r.mouth = cmp.Or(plan.Voice.Engine, t.o.Synth.Name())
+		}
 	}
 	route := a.exact == "" && performer == nil && len(belt.Tools()) > 0 && a.results == nil && t.routes(c, brain)
 	setting, now := t.setting(), t.situation(c, a, !route && a.results == nil && len(belt.Tools()) > 0)
@@ -105,6 +110,7 @@ func (t *Table) begin(a ask, c npc.Character) {
 			now.Results, plan.Belt = a.results, nil
 		}
 		plan.Request = requestOf(npc.NewBrief(c, setting, now))
+		t.post(func() { r.turn.Briefed = time.Since(r.heard) })
 		out := perform(ctx, performer, plan, a)
 		cancel(nil)
 		t.post(func() { t.end(r, out) })
@@ -137,11 +143,12 @@ func (t *Table) watch(r *running, note any) {
 		r.speaking = true
 		t.progress(r, n.Text)
 	case engine.ToolStarted:
-		t.showTool(Tool{Turn: r.turn.ID, NPC: r.npc, Name: n.Call.Name, Args: string(n.Call.Args), Tier: r.turn.Tier})
+		t.showTool(Tool{Turn: r.turn.ID, NPC: r.npc, Name: n.Call.Name, Args: string(n.Call.Args), Tier: r.turn.Tier, Began: at})
 	case engine.ToolEnded:
 		tool := Tool{
 			Turn: r.turn.ID, NPC: r.npc, Name: n.Call.Name, Args: string(n.Call.Args), Tier: r.turn.Tier,
 			Result: n.Result.Text, Took: n.Result.Took, Cached: n.Result.Cached, Done: true,
+			Began: max(0, at-n.Result.Took),
 		}
 		if n.Result.Err != nil {
 			tool.Error = n.Result.Err.Error()
@@ -206,6 +213,7 @@ func (t *Table) end(r *running, out engine.Outcome) {
 		t.deep = now
 	}
 	r.turn.Ended, r.turn.Done, r.turn.Cut = now.Sub(r.heard), true, out.Cut
+	t.charge(r, out.Usage)
 	if out.Err != nil && !errors.Is(out.Err, engine.ErrInterrupted) && !errors.Is(out.Err, errClosing) {
 		r.turn.Error = out.Err.Error()
 		t.alert(Alert{Text: t.person(r.npc).Name + " could not answer: " + out.Err.Error(), Bad: true})

@@ -3,6 +3,7 @@ package bot
 import (
 	"time"
 
+	"github.com/glyphoxa/glyphoxa/engine"
 	"github.com/glyphoxa/glyphoxa/mcp"
 )
 
@@ -109,6 +110,7 @@ type Turn struct {
 	Brain         string        `json:"brain"`
 	Heard         time.Duration `json:"heard"`
 	Routed        time.Duration `json:"routed"`
+	Briefed       time.Duration `json:"briefed"`
 	FirstToken    time.Duration `json:"first_token"`
 	FirstSentence time.Duration `json:"first_sentence"`
 	FirstSound    time.Duration `json:"first_sound"`
@@ -116,6 +118,9 @@ type Turn struct {
 	Done          bool          `json:"done"`
 	Cut           bool          `json:"cut,omitempty"`
 	Error         string        `json:"error,omitempty"`
+	// Used and Cost are known when the turn has ended.
+	Used engine.Usage `json:"used"`
+	Cost float64      `json:"cost,omitempty"`
 }
 
 // A Tool is one call of a tool.
@@ -127,6 +132,8 @@ type Tool struct {
 	Result string        `json:"result,omitempty"`
 	Error  string        `json:"error,omitempty"`
 	Took   time.Duration `json:"took"`
+	// Began counts like a turn's durations.
+	Began  time.Duration `json:"began"`
 	Cached bool          `json:"cached,omitempty"`
 	Tier   mcp.Tier      `json:"tier"`
 	Done   bool          `json:"done"`

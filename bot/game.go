@@ -46,6 +46,7 @@ type game struct {
 	barred     []string          // tools that the DM switched off
 	whispers   map[string][]string
 	taught     []lesson
+	spent      Spending
 	added      []memory.Entity // by the DM, beside the campaign's
 	started    time.Time       // of the session
 	lines      []memory.Line   // the last ones, for pages and briefs
@@ -275,7 +276,7 @@ func (t *Table) snapshot() Snapshot {
 		Tools: slices.Clone(t.tools), Alerts: slices.Clone(t.alerts), Cards: slices.Clone(t.rules),
 		Brain: t.o.About.Brain, Ear: t.o.About.Ear, Mouth: t.o.About.Mouth,
 		Stopped: t.stopped != "", Why: t.stopped, Paused: t.paused.Load(), Session: t.session, Started: t.started,
-		Tier: t.override.shown(time.Now()), Barred: slices.Clone(t.barred),
+		Tier: t.override.shown(time.Now()), Barred: slices.Clone(t.barred), Spent: t.spent,
 	}
 	for i := range s.NPCs {
 		s.NPCs[i].Lifted = t.lifted[s.NPCs[i].ID].shown(time.Now())

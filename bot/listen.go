@@ -66,6 +66,7 @@ func (t *Table) heard(who Person, u engine.Utterance, err error) {
 		t.alert(Alert{Text: "What " + who.Name + " said was not recognised: " + err.Error(), Bad: true})
 		return
 	}
+	t.chargeEar(u.Began, u.Ended)
 	raw := cutText(clean(u.Text))
 	if t.paused.Load() {
 		raw = "" // it was said before the pause, and is not to be heard any more

@@ -23,7 +23,7 @@ type Performer interface {
 // performer plays the NPC's turn, if it has one. What the DM has an NPC say word for
 // word is not for a model.
 func (t *Table) performer(c npc.Character, a ask) Performer {
-	if t.o.Performer == nil || a.exact != "" {
+	if t.o.Performer == nil || a.exact != "" || t.broke.Load() {
 		return nil
 	}
 	p, ok := t.performers[c.ID]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/glyphoxa/glyphoxa/campaigns"
 	"github.com/glyphoxa/glyphoxa/engine"
+	"github.com/glyphoxa/glyphoxa/engine/llm/improviser"
 	"github.com/glyphoxa/glyphoxa/mcp"
 	"github.com/glyphoxa/glyphoxa/memory"
 )
@@ -59,6 +60,9 @@ func (t *Table) think(ctx context.Context, c *campaigns.Campaign) (map[string]en
 			return nil, fmt.Errorf("gather what %s knows: %w", ch.Name, err)
 		}
 		brains[ch.ID] = t.o.Brain(ch, p)
+		if t.o.Budget.Cap > 0 {
+			brains[ch.ID] = thrift{brains[ch.ID], improviser.New(p, uint64(len(brains))), &t.broke}
+		}
 	}
 	return brains, nil
 }

@@ -36,6 +36,7 @@ type Snapshot struct {
 	// are switched off.
 	Tier   *Granted `json:"tier,omitempty"`
 	Barred []string `json:"barred,omitempty"`
+	Spent  Spending `json:"spent"`
 }
 
 // A Part is something the table runs on.

@@ -79,6 +79,8 @@ type Options struct {
 	// name or id.
 	Patience   engine.Patience
 	PatienceOf map[string]engine.Patience
+	// Budget is what the session may cost, and what things cost.
+	Budget Budget
 	// Log receives what the DM would want to know tomorrow. Nil discards it.
 	Log *slog.Logger
 }
@@ -103,6 +105,8 @@ type Table struct {
 	// worldMu lets one change of the world at a time happen; it is held over the
 	// disk, and never taken by the loop.
 	worldMu sync.Mutex
+	// broke tables have spent their cap. The loop sets it; models ask.
+	broke atomic.Bool
 	// paused tables listen to nobody. The loop sets it; whoever has frames asks.
 	paused atomic.Bool
 

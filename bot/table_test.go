@@ -87,6 +87,7 @@ type setup struct {
 	// additions and feedback are files, recordings a folder; "" keeps none.
 	additions, feedback string
 	recordings          *Recordings
+	budget              Budget
 }
 
 func (s setup) open(t *testing.T) (*Table, memory.Store) {
@@ -115,7 +116,7 @@ func (s setup) open(t *testing.T) (*Table, memory.Store) {
 	}
 	table, err := Open(t.Context(), Options{
 		Campaign: c, Memory: store, Tools: host, Synth: s.synth, Ear: s.ear, Unpaced: s.unpaced, Forgetful: s.forgets,
-		Additions: s.additions, Feedback: s.feedback, Recordings: s.recordings,
+		Additions: s.additions, Feedback: s.feedback, Budget: s.budget, Recordings: s.recordings,
 		Brain: func(npc.Character, improviser.Persona) engine.Model { return s.brain },
 	})
 	if err != nil {

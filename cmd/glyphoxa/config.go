@@ -45,6 +45,9 @@ type config struct {
 	MCP     mcpConfig     `yaml:"mcp"`
 	Memory  memoryConfig  `yaml:"memory"`
 
+	Budget  budgetConfig  `yaml:"budget"`
+	Observe observeConfig `yaml:"observe"`
+
 	Discord discordConfig `yaml:"discord"`
 }
 

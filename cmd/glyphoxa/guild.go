@@ -16,6 +16,7 @@ import (
 
 	"github.com/glyphoxa/glyphoxa/bot"
 	"github.com/glyphoxa/glyphoxa/bot/discord"
+	"github.com/glyphoxa/glyphoxa/bot/observe"
 	"github.com/glyphoxa/glyphoxa/campaigns"
 )
 
@@ -27,6 +28,7 @@ type guilds struct {
 	dir     string
 	log     *slog.Logger
 	offline bool
+	watcher *observe.Observer // nil for nobody
 }
 
 // folder is a server's own.
@@ -58,7 +60,7 @@ func (g *guilds) open(ctx context.Context, p discord.Place) (*discord.Seat, erro
 		return nil, err
 	}
 	o := setting{
-		cfg: cfg, log: g.log.With("guild", p.Guild), offline: g.offline, forgetful: p.Consent == discord.Live,
+		watcher: g.watcher, name: p.Guild, cfg: cfg, log: g.log.With("guild", p.Guild), offline: g.offline, forgetful: p.Consent == discord.Live,
 		feedback: filepath.Join(g.dir, feedbackFile),
 	}
 	if p.Consent == discord.Audio {

@@ -87,16 +87,22 @@ func (p *playFlags) run(ctx context.Context, io stdio) error {
 	if p.verbose {
 		log = slog.New(slog.NewTextHandler(io.err, nil))
 	}
-	o := setting{cfg: cfg, log: log, path: p.config, offline: p.offline, silent: p.silent, unpaced: len(p.in) > 0}
-	s, err := set(ctx, o)
+	watcher, err := cfg.Observe.observer(ctx, log)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(p.at(ctx, s, io), s.close(context.WithoutCancel(ctx)))
+	o := setting{cfg: cfg, log: log, path: p.config, offline: p.offline, silent: p.silent, unpaced: len(p.in) > 0, watcher: watcher}
+	s, err := set(ctx, o)
+	if err == nil {
+		err = errors.Join(p.at(ctx, s, io), s.close(context.WithoutCancel(ctx)))
+	}
+	if err := errors.Join(err, watcher.Close(ctx)); err != nil {
+		return err
+	}
 	if len(p.in) == 0 {
 		fmt.Fprintf(io.out, "The dice were sealed as %s and their seed was %s.\n", s.dice.Commitment(), s.dice.Reveal())
 	}
-	return err
+	return nil
 }
 
 // at plays at a table that is set.

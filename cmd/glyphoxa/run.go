@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"github.com/glyphoxa/glyphoxa/bot/discord"
+	"github.com/glyphoxa/glyphoxa/bot/observe"
 	"github.com/glyphoxa/glyphoxa/mcp"
 )
 
@@ -50,7 +51,12 @@ func (p *playFlags) discord(ctx context.Context, io stdio) error {
 		return err
 	}
 	defer desk.host.Close()
-	app, err := discord.New(p.application(cfg, dir, log, desk))
+	watcher, err := cfg.Observe.observer(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer watcher.Close(ctx)
+	app, err := discord.New(p.application(cfg, dir, log, desk, watcher))
 	if err != nil {
 		return err
 	}
@@ -59,8 +65,8 @@ func (p *playFlags) discord(ctx context.Context, io stdio) error {
 }
 
 // application is the Discord application of a configuration.
-func (p *playFlags) application(cfg config, dir string, log *slog.Logger, desk *desk) discord.Options {
-	g := &guilds{cfg: cfg, dir: dir, log: log, offline: p.offline}
+func (p *playFlags) application(cfg config, dir string, log *slog.Logger, desk *desk, watcher *observe.Observer) discord.Options {
+	g := &guilds{cfg: cfg, dir: dir, log: log, offline: p.offline, watcher: watcher}
 	return discord.Options{
 		Token: cfg.Discord.Token, Guild: cfg.Discord.Guild, DMRoles: cfg.Discord.DMRoles, DMUsers: cfg.Discord.DMUsers,
 		Consent: discord.Consent(cfg.Discord.Consent), Data: dir, Log: log, Roll: desk.roll, Rule: desk.rule,

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/glyphoxa/glyphoxa/bot"
+	"github.com/glyphoxa/glyphoxa/bot/observe"
 	"github.com/glyphoxa/glyphoxa/campaigns"
 	"github.com/glyphoxa/glyphoxa/engine"
 	"github.com/glyphoxa/glyphoxa/engine/llm/improviser"
@@ -44,6 +45,9 @@ type setting struct {
 	// sound is kept, nil for nowhere
 	feedback   string
 	recordings *bot.Recordings
+	// watcher is told what happens at the table, under its name; nil for nobody.
+	watcher *observe.Observer
+	name    string
 }
 
 // seat is a table with everything it stands on.
@@ -130,6 +134,7 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 		Campaign: c, Memory: s.store, Spool: filepath.Join(dir, "waiting-lines"), Tools: s.host,
 		Ear: parts.ear, Synth: parts.synth, Unpaced: o.unpaced, Forgetful: o.forgetful, Log: o.log,
 		Additions: filepath.Join(dir, "additions-"+c.ID+".json"), Feedback: cmp.Or(o.feedback, filepath.Join(dir, feedbackFile)), Recordings: o.recordings,
+		Budget: o.cfg.Budget.budget(),
 		Brain: func(ch npc.Character, p improviser.Persona) engine.Model {
 			alone := improviser.New(p, seedOf(ch.ID))
 			if parts.model == nil {
@@ -172,6 +177,9 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 	}
 	ctx, s.unwatch = context.WithCancel(context.WithoutCancel(ctx))
 	s.watch(ctx)
+	if o.watcher != nil {
+		s.tasks.Go(func() { o.watcher.Follow(ctx, s.table, o.name) })
+	}
 	s.tasks.Go(func() { s.followRoster(ctx) })
 	return s, nil
 }

@@ -85,7 +85,7 @@ func (p *playFlags) simulate(ctx context.Context, o *voicetest.Options, io stdio
 		return err
 	}
 	defer func() { err = errors.Join(err, desk.host.Close()) }()
-	options := p.application(cfg, cfg.Data, log, desk)
+	options := p.application(cfg, cfg.Data, log, desk, nil)
 	options.Token, options.Guild, options.HTTP = secret.New(simToken), discordtest.Guild, d.Client()
 	app, err := discord.New(options)
 	if err != nil {
