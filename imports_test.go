@@ -46,6 +46,7 @@ var drawing = []struct{ from, to string }{
 	{"markup", ""},
 	{"memory/embedding", "memory"},
 	{"memory/meaning", ""},
+	{"memory/meaning/gen", "memory/meaning"},
 	{"memory/memorytest", "memory"},
 }
 

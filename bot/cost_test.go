@@ -43,7 +43,7 @@ func TestWhatIsUsedIsPricedByTheFirstPriceThatFits(t *testing.T) {
 }
 
 // charging is a model that says how many tokens it took.
-type charging struct{ reply }
+type charging struct{}
 
 func (charging) Name() string { return "dear" }
 

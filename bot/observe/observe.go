@@ -48,7 +48,7 @@ type Options struct {
 	// Traces is the base address of an OTLP/HTTP collector, such as
 	// "http://localhost:4318"; "" sends none.
 	Traces string
-	// Warn is told of traces that could not be sent. Nil drops that.
+	// Warn is told of what could not be sent or served. Nil drops that.
 	Warn func(error)
 }
 
@@ -89,7 +89,11 @@ func New(ctx context.Context, o Options) (*Observer, error) {
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
 		w.server = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10}
-		go w.server.Serve(w.listener) // it returns when the server is closed, and there is nothing else to say
+		go func() {
+			if err := w.server.Serve(w.listener); !errors.Is(err, http.ErrServerClosed) && o.Warn != nil {
+				o.Warn(fmt.Errorf("serve metrics: %w", err))
+			}
+		}()
 	}
 	return w, nil
 }

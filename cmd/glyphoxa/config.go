@@ -223,6 +223,7 @@ func defaults() config {
 		Hearing:  hearingConfig{Players: map[string]engine.Patience{}},
 		Routing:  routingConfig{Below: "skip", Models: map[string]string{}},
 		Memory:   memoryConfig{Store: "sqlite"},
+		Budget:   budgetConfig{Prices: []priceConfig{}},
 		Discord:  discordConfig{Token: secret.Env("DISCORD_TOKEN"), Consent: "transcript"},
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -55,13 +56,12 @@ func (p *playFlags) discord(ctx context.Context, io stdio) error {
 	if err != nil {
 		return err
 	}
-	defer watcher.Close(ctx)
 	app, err := discord.New(p.application(cfg, dir, log, desk, watcher))
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(io.out, "Logging in; Ctrl-C ends every session and logs out.")
-	return app.Run(ctx)
+	return errors.Join(app.Run(ctx), watcher.Close(ctx))
 }
 
 // application is the Discord application of a configuration.
