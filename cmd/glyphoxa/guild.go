@@ -27,6 +27,7 @@ type guilds struct {
 	cfg     config
 	dir     string
 	log     *slog.Logger
+	path    string // of the configuration, whose tool servers are followed
 	offline bool
 	watcher *observe.Observer // nil for nobody
 }
@@ -60,8 +61,8 @@ func (g *guilds) open(ctx context.Context, p discord.Place) (*discord.Seat, erro
 		return nil, err
 	}
 	o := setting{
-		watcher: g.watcher, name: p.Guild, cfg: cfg, log: g.log.With("guild", p.Guild), offline: g.offline, forgetful: p.Consent == discord.Live,
-		feedback: filepath.Join(g.dir, feedbackFile),
+		cfg: cfg, log: g.log.With("guild", p.Guild), path: g.path, shared: g.dir, offline: g.offline, forgetful: p.Consent == discord.Live,
+		feedback: filepath.Join(g.dir, feedbackFile), watcher: g.watcher, name: p.Guild,
 	}
 	if p.Consent == discord.Audio {
 		if o.recordings, err = bot.OpenRecordings(filepath.Join(dir, recordingsDir)); err != nil {

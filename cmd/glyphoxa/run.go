@@ -66,7 +66,7 @@ func (p *playFlags) discord(ctx context.Context, io stdio) error {
 
 // application is the Discord application of a configuration.
 func (p *playFlags) application(cfg config, dir string, log *slog.Logger, desk *desk, watcher *observe.Observer) discord.Options {
-	g := &guilds{cfg: cfg, dir: dir, log: log, offline: p.offline, watcher: watcher}
+	g := &guilds{cfg: cfg, dir: dir, log: log, path: p.config, offline: p.offline, watcher: watcher}
 	return discord.Options{
 		Token: cfg.Discord.Token, Guild: cfg.Discord.Guild, DMRoles: cfg.Discord.DMRoles, DMUsers: cfg.Discord.DMUsers,
 		Consent: discord.Consent(cfg.Discord.Consent), Data: dir, Log: log, Roll: desk.roll, Rule: desk.rule,
