@@ -78,6 +78,9 @@ func (t *Table) begin(a ask, c npc.Character) {
 	}
 	r.turn.Brain = brain.Name()
 	performer := t.performer(c, a)
+	if a.line.Whisper {
+		performer = nil // what is answered in writing needs no voice
+	}
 	if performer != nil {
 		r.turn.Brain = performer.Name()
 	}
@@ -89,7 +92,9 @@ func (t *Table) begin(a ask, c npc.Character) {
 		x := t.newCensor(ctx, c, belt, func(res spoken.Result) { t.post(func() { t.showStruck(r, res) }) })
 		plan.Filter, plan.Result = x.sentence, x.result
 	}
-	if t.o.Synth != nil {
+	if a.line.Whisper {
+		plan.Synth = nil
+	} else if t.o.Synth != nil {
 		plan.Mouth = t.mouthOf(c.ID, r.line)
 		if performer == nil {
 			r.mouth = cmp.Or(plan.Voice.Engine, t.o.Synth.Name())
@@ -167,7 +172,7 @@ func (t *Table) showStruck(r *running, res spoken.Result) {
 	if res.Broken != "" || res.Secret {
 		what := "told a secret"
 		if res.Broken != "" {
-			what = "ran into " + res.Broken
+			what = "run into " + res.Broken
 		}
 		t.alert(Alert{Text: t.person(r.npc).Name + " would have " + what + "; it was not spoken."})
 	}
@@ -179,7 +184,7 @@ func (t *Table) showStruck(r *running, res spoken.Result) {
 // progress shows how far the NPC has come.
 func (t *Table) progress(r *running, heard string) {
 	coming := strings.TrimSpace(strings.TrimPrefix(r.coming, heard))
-	t.show(Line{ID: r.line, Speaker: t.person(r.npc), Text: heard, Coming: coming, Captions: r.captions, To: []string{r.ask.line.Speaker.ID}})
+	t.show(Line{ID: r.line, Speaker: t.person(r.npc), Text: heard, Coming: coming, Captions: r.captions, To: []string{r.ask.line.Speaker.ID}, Private: r.ask.line.Whisper})
 }
 
 func (t *Table) person(id string) Person {
@@ -193,18 +198,22 @@ func (t *Table) end(r *running, out engine.Outcome) {
 	if r.began.IsZero() {
 		r.began = now
 	}
+	audience := memory.Audience(slices.Clone(t.scene.Present))
+	if r.ask.line.Whisper {
+		audience = memory.Audience{r.npc}
+	}
 	if out.Heard != "" {
 		t.remember(memory.Line{
 			ID: r.line, Campaign: t.campaign.ID, Session: t.session, Scene: t.scene.ID,
 			Speaker: memory.Speaker{ID: r.npc, Name: t.person(r.npc).Name, Kind: memory.NPCSpeaker},
 			At:      r.began, Duration: now.Sub(r.began), Text: out.Heard, Cut: out.Cut,
-			Audience: memory.Audience(slices.Clone(t.scene.Present)),
+			Audience: audience, Whisper: r.ask.line.Whisper,
 		})
 		t.met[r.npc] = true
 		t.exchanges[r.ask.line.Speaker.ID] = exchange{npc: r.npc, at: now, asked: strings.HasSuffix(out.Heard, "?")}
 	}
 	if out.Heard != "" || r.coming != "" {
-		t.show(Line{ID: r.line, Speaker: t.person(r.npc), Text: out.Heard, Final: true, Cut: out.Cut, Captions: r.captions, To: []string{r.ask.line.Speaker.ID}})
+		t.show(Line{ID: r.line, Speaker: t.person(r.npc), Text: out.Heard, Final: true, Cut: out.Cut, Captions: r.captions, To: []string{r.ask.line.Speaker.ID}, Private: r.ask.line.Whisper})
 	}
 	if out.Cut {
 		t.room.send(Sound{NPC: r.npc, Line: r.line, Flush: true})

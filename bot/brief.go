@@ -85,6 +85,9 @@ func (t *Table) reminded(ctx context.Context, v memory.Viewer, session, said str
 		}
 	}
 	for _, h := range b.Recalled {
+		if h.Text == said {
+			continue // the line itself may have been written already
+		}
 		out = append(out, fmt.Sprintf("%s once said: %q%s", h.Speaker.Name, h.Text, hearsay(h.Told)))
 	}
 	return out

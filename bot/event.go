@@ -44,6 +44,9 @@ type Line struct {
 	Why string   `json:"why,omitempty"`
 	// Offer is the NPC that the DM may let answer with one tap.
 	Offer string `json:"offer,omitempty"`
+	// Private lines are between a player and an NPC: nobody else but the DM may see
+	// them.
+	Private bool `json:"private,omitempty"`
 	// Typed lines were written, not spoken.
 	Typed bool `json:"typed,omitempty"`
 }

@@ -75,6 +75,7 @@ type said struct {
 	confidence float64
 	typed      bool
 	to         string    // the NPC it was addressed to by other means than words
+	private    bool      // only that NPC hears it
 	began      time.Time // zero: at ended
 	ended      time.Time
 	recognised time.Duration // after ended; zero for typed lines
@@ -104,12 +105,16 @@ func (t *Table) hear(who Person, s said) error {
 		return ErrClosed
 	}
 	t.meet(who)
-	t.interrupt(who)
 	line := t.lineOf(who, s)
+	if s.private {
+		line.Audience, line.Whisper = memory.Audience{s.to}, true
+	} else {
+		t.interrupt(who)
+	}
 	d, why := t.meant(who, s)
 	line.To, line.Aside = d.To, d.OutOfCharacter >= aside && len(d.To) == 0
 	t.remember(line)
-	t.show(Line{ID: line.ID, Speaker: who, Text: line.Text, Final: true, To: d.To, Why: why, Offer: d.Offer, Typed: s.typed})
+	t.show(Line{ID: line.ID, Speaker: who, Text: line.Text, Final: true, To: d.To, Why: why, Offer: d.Offer, Typed: s.typed, Private: s.private})
 	if d.XCard {
 		t.playX()
 		return nil

@@ -78,7 +78,7 @@ func (t *Table) orderTier(ids []string, tier *mcp.Tier) {
 			return
 		}
 		t.override = &grant{*tier, time.Now().Add(spokenForAll)}
-		t.alert(Alert{Text: fmt.Sprintf("Every NPC answers at most in the %s tier for %v, or until the DM says otherwise.", *tier, spokenForAll)})
+		t.alert(Alert{Text: fmt.Sprintf("Every NPC answers at most in the %s tier for an hour, or until the DM says otherwise.", *tier)})
 		return
 	}
 	if t.lifted == nil {
@@ -97,7 +97,7 @@ func (t *Table) orderTier(ids []string, tier *mcp.Tier) {
 		t.alert(Alert{Text: "The tier of " + who + " is chosen for each line again."})
 		return
 	}
-	t.alert(Alert{Text: fmt.Sprintf("%s may answer in the %s tier for %v.", who, *tier, spokenGrant)})
+	t.alert(Alert{Text: fmt.Sprintf("%s may answer in the %s tier for %d minutes.", who, *tier, int(spokenGrant.Minutes()))})
 }
 
 // hush breaks off what some NPCs, or all, are saying, and forgets what they owe.

@@ -19,7 +19,10 @@ const (
 )
 
 // ErrNoWords is returned by [Table.Direct] for an NPC that no model plays.
-var ErrNoWords = errors.New("the improviser cannot put a direction into words: use /npc speak with the words themselves, or set llm: in glyphoxa.yaml to a model")
+var ErrNoWords = errors.New("the improviser can only be told what to speak about, such as \"tell them about the mill\": use /npc speak with the words themselves, or set llm: in glyphoxa.yaml to a model")
+
+// A follower is a model that can only follow some directions.
+type follower interface{ Follows(direction string) bool }
 
 // Prompt has an NPC speak now, of its own accord.
 func (t *Table) Prompt(ctx context.Context, who Person, id string) error {
@@ -42,7 +45,7 @@ func (t *Table) prompt(ctx context.Context, who Person, id, text string) error {
 	}
 	return t.do(ctx, func() error {
 		brain := t.brains[id]
-		if brain != nil && text != speakUp && strings.HasPrefix(brain.Name(), "the improviser") {
+		if f, ok := brain.(follower); ok && text != speakUp && !f.Follows(text) {
 			return ErrNoWords
 		}
 		line := memory.Line{Campaign: t.campaign.ID, Session: t.session, Speaker: memory.Speaker{ID: who.ID, Name: who.Name, Kind: memory.DMSpeaker}}

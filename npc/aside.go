@@ -19,6 +19,9 @@ func passesBy(l *line, fs *founds) bool {
 		}
 	}
 	for i := range l.n {
+		if l.stranger(i, fs) {
+			return true
+		}
 		s := l.sentence(i, fs)
 		switch {
 		case l.is(i, order) && l.about(i+1) && speaksOf(l, i) && (i == s.first || i == s.lo || negated(l, i-1)):
@@ -162,6 +165,24 @@ func happened(l *line, i int) bool {
 	switch string(l.full(i + 1)) {
 	case "happened", "became", "killed", "took", "passierte", "geschah", "paso", "ocurrio":
 		return true
+	}
+	return false
+}
+
+// stranger reports whether word i calls somebody whom nobody has introduced: a name
+// with a capital that no language knows, after a pause at the end or before one at
+// the beginning. "Take your time, Odo" is for Odo, whoever that is.
+func (l *line) stranger(i int, fs *founds) bool {
+	w := &l.words[i]
+	if !w.upper || w.known || w.number || fs.at(i) != nil || w.base != w.hi || l.lang.common[string(l.str(i))] {
+		return false
+	}
+	last := i == l.n-1 || w.end()
+	switch {
+	case i > 0 && l.words[i-1].stop == ',' && last:
+		return l.isAny(0, set(order, ask, aux, you, opener, we, me)) && l.lang.tag != "de" // every German noun has a capital
+	case i == 0 && w.stop == ',' && l.n > 2:
+		return l.isAny(1, set(order, you, ask, aux))
 	}
 	return false
 }

@@ -45,8 +45,10 @@ type word struct {
 	// number is set for digits, number words and dice such as 2d6; die for the
 	// last of these.
 	number, die bool
-	known       bool
-	means       meaningSet
+	// upper is set if it was written with a capital letter.
+	upper bool
+	known bool
+	means meaningSet
 }
 
 // end reports whether a sentence ends after the word.
@@ -82,10 +84,14 @@ func (l *line) read(lang *language, text string) {
 func (l *line) cut(text string) {
 	inWord := false
 	quote := false
+	upper := false
 	start := 0
 	finish := func() {
 		if inWord {
 			l.push(start, quote)
+			if l.n > 0 {
+				l.words[l.n-1].upper = upper
+			}
 			inWord, quote = false, false
 		}
 	}
@@ -102,6 +108,9 @@ func (l *line) cut(text string) {
 			switch {
 			case 'a' <= c && c <= 'z' || '0' <= c && c <= '9':
 			case 'A' <= c && c <= 'Z':
+				if !inWord {
+					upper = true
+				}
 				c += 'a' - 'A'
 			case c == '\'' || c == '`':
 				// An apostrophe belongs to a word only between its letters.
@@ -140,7 +149,7 @@ func (l *line) cut(text string) {
 				if l.n == maxWords {
 					return
 				}
-				start, inWord = l.size, true
+				start, inWord, upper = l.size, true, 'A' <= text[i-1] && text[i-1] <= 'Z'
 			}
 			l.text[l.size] = c
 			l.size++

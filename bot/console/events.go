@@ -230,6 +230,8 @@ func (c *Console) writeStopped(ctx context.Context, v viewer, b *bytes.Buffer, o
 // piece of the page, or nil if it is not for them.
 func news(v viewer, e bot.Event) (string, templ.Component) {
 	switch {
+	case e.Line != nil && e.Line.Private && !v.DM():
+		return "", nil // between a player and an NPC
 	case e.Line != nil:
 		return "line", line(v, *e.Line)
 	case e.NPC != nil:

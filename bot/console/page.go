@@ -102,6 +102,9 @@ func (c *Console) tablePage(w http.ResponseWriter, r *http.Request) {
 	for i := range state.Lines {
 		v.meet(bot.Event{Line: &state.Lines[i]})
 	}
+	if !v.DM() {
+		state.Lines = slices.DeleteFunc(state.Lines, func(l bot.Line) bool { return l.Private })
+	}
 	if v.DM() {
 		v.places, v.here = c.places(), "/"
 	}

@@ -230,7 +230,8 @@ var always = []string{"sexual child", "child rape", "child naked"}
 
 // coarse and mild are words that a rating rules out.
 var (
-	coarse = keys(`fuck fucking fucker motherfucker fucked cunt cock dick pussy asshole arsehole bitch whore slut bastard shit shitty bullshit blowjob jerkoff wanker twat faggot nigger retard tits cum porn`)
+	// What is also the name of a bird or of a man is not among them.
+	coarse = keys(`fuck fucking fucker motherfucker fucked cunt pussy asshole arsehole bitch whore slut bastard shit shitty bullshit blowjob jerkoff wanker twat faggot nigger retard tits cum porn`)
 	mild   = keys(`damn damned goddamn hell crap piss pissed arse ass bloody bugger bollocks`)
 )
 

@@ -13,7 +13,7 @@
 //   - It does not say the same line twice running while it has another.
 //   - With the same persona and seed, the same talk gives the same answers.
 //
-// It understands English, and German if that is the persona's language. Lines of
+// It understands English, and German or Spanish if that is the persona's language. Lines of
 // up to 600 bytes are looked at; an answer takes well under a millisecond.
 package improviser
 
@@ -110,6 +110,9 @@ func (m *Model) answer(r engine.Request) (string, []engine.Call) {
 	if r.JSON {
 		return t.selection(), nil
 	}
+	if about := t.directed(h.whisper); about != "" {
+		t.heard = about // told what to speak about
+	}
 	answer := t.report
 	if len(h.results) == 0 {
 		m.turns++
@@ -135,6 +138,10 @@ type hearing struct {
 	heard   string // what was said
 	// found is set if a request for JSON says that a tool has answered already.
 	found bool
+	// here are the others who are there, memories what the line brings back, and
+	// whisper what the game master lets the NPC know, as the brief tells them.
+	here, memories []string
+	whisper        string
 	// past are the messages before that line, oldest first.
 	past []engine.Message
 	// results are the tools' results since that line, oldest first, with the
@@ -163,6 +170,9 @@ func hear(r engine.Request) hearing {
 	h.speaker, h.heard = lastParagraph(r.Messages[last])
 	before, _, ok := cutLast(r.Messages[last].Text, "\n")
 	h.found = ok && r.JSON && strings.Contains(before, "\nALREADY FOUND: ")
+	if !r.JSON {
+		h.notes(r.Messages[last].Text)
+	}
 	calls := map[string]engine.Call{}
 	for _, msg := range r.Messages[last+1:] {
 		for _, c := range msg.Calls {

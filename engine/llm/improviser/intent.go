@@ -16,7 +16,8 @@ const (
 	wantsTable     intent = "table"
 	wantsRule      intent = "rule"
 	wantsSelf      intent = "self"
-	wantsPlayer    intent = "player" // who the player is
+	wantsPlayer    intent = "player"  // who the player is
+	wantsCompany   intent = "present" // who else is there
 	wantsWellbeing intent = "wellbeing"
 	wantsOrder     intent = "order"
 	wantsPrices    intent = "prices"
@@ -106,6 +107,8 @@ func (t *turn) intent(u *understanding) intent {
 		return wantsThreat
 	case wants(wantsInsult) && (short && !u.question || strings.Contains(p, " "+g.you+" ")):
 		return wantsInsult
+	case wants(wantsCompany):
+		return wantsCompany
 	case wants(wantsPlayer):
 		return wantsPlayer
 	case wants(wantsSelf):
@@ -128,7 +131,7 @@ func (t *turn) intent(u *understanding) intent {
 		return wantsTopic
 	case wants(wantsAttention):
 		return wantsAttention
-	case wants(wantsHelp):
+	case wants(wantsHelp) && u.topic.entity == nil:
 		return wantsHelp
 	case wants(wantsAdvice):
 		return wantsAdvice
@@ -136,7 +139,7 @@ func (t *turn) intent(u *understanding) intent {
 		return wantsDoubt
 	case wants(wantsFavor) && u.question:
 		return wantsFavor
-	case wants(wantsFarewell):
+	case wants(wantsFarewell) && !has(p, g.wants["meeting"]):
 		return wantsFarewell
 	case short && strings.HasPrefix(strings.TrimSpace(p), g.no):
 		return wantsNo
@@ -148,7 +151,7 @@ func (t *turn) intent(u *understanding) intent {
 		return wantsPraise
 	case wants(wantsIntro):
 		return wantsIntro
-	case wants(wantsGreeting) && len(u.words) == 0:
+	case wants("meeting"), wants(wantsGreeting) && len(u.words) == 0:
 		return wantsGreeting
 	case short && wants(wantsYes) && !u.question:
 		return wantsYes

@@ -28,6 +28,9 @@ func (t *turn) fromPast(u understanding) string {
 			continue
 		}
 		_, line := lastParagraph(msg)
+		if strings.HasSuffix(line, "?") && !has(u.plain, t.tongue.wants["asking"]) {
+			continue // that something was asked is no memory of it
+		}
 		score := 0
 		for _, w := range t.lore.content(line) {
 			if slices.Contains(words, w) {

@@ -40,10 +40,10 @@ func (t *turn) report() (string, []engine.Call) {
 			said = append(said, text)
 		case "query_entities":
 			said = append(said, t.entities(v, u))
-		case "search_sessions", "search_facts", "get_summary":
+		case "search_sessions", "search_facts", "search_history", "get_summary":
 			said = append(said, t.remembered(v, u))
 		default:
-			said = append(said, t.anything(v, r.text))
+			said = append(said, t.done(name, v, r.text))
 		}
 	}
 	said = slices.DeleteFunc(said, func(s string) bool { return s == "" })

@@ -29,6 +29,7 @@ type tongue struct {
 	joins      map[string]bool // words behind which more is said about a topic
 	fillers    map[string]bool // words before a name at the beginning
 	past       map[string]bool // words of questions about the past
+	directions []string        // how the game master says what to speak about
 	coin       map[bool]string
 	then       string              // how a second thing that was said is told
 	spoke, and string              // how the topics of a talk are told
@@ -40,6 +41,9 @@ type tongue struct {
 func tongueFor(language string) *tongue {
 	if l := strings.ToLower(language); l == "de" || strings.HasPrefix(l, "de-") {
 		return german
+	}
+	if l := strings.ToLower(language); l == "es" || strings.HasPrefix(l, "es-") {
+		return spanish
 	}
 	return english
 }

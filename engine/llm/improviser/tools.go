@@ -13,6 +13,11 @@ import (
 // choose picks the tool that the line needs, out of those that are offered, or
 // none.
 func (t *turn) choose(u understanding) []engine.Call {
+	if u.intent != wantsSecret && u.intent != wantsSoftware {
+		if calls := t.run(u); calls != nil {
+			return calls
+		}
+	}
 	switch u.intent {
 	case wantsRoll:
 		return t.call("roll", wishes{"expression": u.throw.expression, "advantage": u.throw.advantage})
@@ -102,7 +107,7 @@ func (t *turn) searching(u understanding) []engine.Call {
 	if u.last {
 		w["session"] = session
 	}
-	for _, tool := range []string{"search_sessions", "search_facts"} {
+	for _, tool := range []string{"search_sessions", "search_facts", "search_history"} {
 		if calls := t.call(tool, w); calls != nil {
 			return calls
 		}
@@ -186,6 +191,11 @@ var called = map[string][]string{
 	"rule":       {"id", "rule_id", "name"},
 	"table":      {"table_name", "table", "name"},
 	"session":    {"session_id", "session"},
+	"prompt":     {"prompt", "description", "text", "query"},
+	"track":      {"track", "name", "title", "mood", "query"},
+	"path":       {"path", "file", "name", "filename"},
+	"content":    {"content", "text", "data", "body"},
+	"url":        {"url", "uri", "address"},
 }
 
 // offered is where the tool of this name is in the request, or -1 if the request

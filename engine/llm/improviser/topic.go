@@ -3,6 +3,8 @@ package improviser
 import (
 	"slices"
 	"strings"
+
+	"github.com/glyphoxa/glyphoxa/engine"
 )
 
 // withoutNames takes the NPC's own name off the ends of a line, where it only
@@ -144,7 +146,10 @@ func (t *turn) lastTopic(line string) topic {
 	}
 	const back = 8 // messages; what is longer ago is not "it" any more
 	for i := len(t.past) - 1; i >= max(0, len(t.past)-back); i-- {
-		_, said := lastParagraph(t.past[i])
+		who, said := lastParagraph(t.past[i])
+		if t.past[i].Role == engine.User && t.speaker != "" && who != "" && !strings.EqualFold(who, t.speaker) {
+			continue // what others talk of is not what this one means
+		}
 		e := t.lore.entity(t.lore.content(t.withoutVocative(said)))
 		if e != nil && t.fits(line, e) && !t.isSelf(topic{entity: e}) {
 			return topic{name: e.Name, words: t.lore.content(e.Name), entity: e, introduced: true}

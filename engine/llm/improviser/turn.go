@@ -50,7 +50,9 @@ func (t *turn) tell(u understanding) string {
 	case wantsRule:
 		return first(t.recalling(u, surely), t.saying("rule_unknown", nil))
 	case wantsMemory:
-		return first(func() string { return t.fromPast(u) }, t.recalling(u, boldly), t.saying("memory_unknown", nil))
+		return first(func() string { return t.fromPast(u) }, func() string { return t.fromMemory(u) }, t.recalling(u, boldly), t.saying("memory_unknown", nil))
+	case wantsCompany:
+		return first(t.company, t.saying("alone", nil))
 	case wantsSelf:
 		return t.line("self", map[string]string{"self": t.self()})
 	case wantsPlayer:
