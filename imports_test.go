@@ -16,7 +16,7 @@ const module = "github.com/glyphoxa/glyphoxa"
 var drawing = []struct{ from, to string }{
 	{"cmd", "bot voice engine npc mcp memory campaigns"},
 	{"bot", "voice engine npc mcp memory campaigns"},
-	{"bot/discord", "bot voice mcp"},
+	{"bot/discord", "bot voice mcp campaigns memory"},
 	{"bot/observe", "bot"},
 	{"bot/console", "bot voice/pcm npc mcp memory"},
 	{"voice", "voice/pcm voice/opus voice/dave voice/rtp voice/vad"},
@@ -34,7 +34,8 @@ var drawing = []struct{ from, to string }{
 	{"engine/s2s", "engine mcp voice/pcm"},
 	{"engine/enginetest", "engine voice/pcm"},
 	{"npc", "memory mcp"},
-	{"campaigns", "npc mcp memory markup"},
+	{"campaigns", "npc mcp memory"},
+	{"campaigns/foreign", "campaigns npc memory markup"},
 	{"mcp", "mcp"},
 	{"mcp/jail", ""},
 	{"mcp/tools", "mcp memory markup"},
