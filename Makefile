@@ -5,7 +5,7 @@ SHELL := /bin/bash
 BIN   := bin/glyphoxa
 TOOL  := go tool -modfile=tools/go.mod
 
-.PHONY: build play run test check bench fuzz deps generate interop conformance clean
+.PHONY: build play run test check bench fuzz deps generate interop judges conformance clean
 
 build: deps                      ## build bin/glyphoxa
 	go build -o $(BIN) ./cmd/glyphoxa
@@ -33,6 +33,9 @@ deps:                            ## install what the table needs and this machin
 
 interop:                         ## voice calls with discord.js's own libraries, MLS vectors; needs npm
 	./scripts/interop
+
+judges:                          ## our fake vendors and clients by the vendors' own software; needs npm
+	./scripts/judges
 
 conformance:                     ## the MCP conformance suite, as client and as server; needs npm
 	./mcp/conformance/run

@@ -54,6 +54,15 @@ func (b *Breaker) Worked() (back bool) {
 	return back
 }
 
+// Trip opens the breaker at once: a provider that is silent costs a table seconds each
+// time. It reports whether it was closed.
+func (b *Breaker) Trip() (opened bool) {
+	b.mu.Lock()
+	b.failed = max(b.failed, breakAfter)
+	b.mu.Unlock()
+	return b.Failed()
+}
+
 // Failed counts a failure, and reports whether the breaker opened because of it: the
 // moment to tell somebody. A failed try of a half-open one is no news.
 func (b *Breaker) Failed() (opened bool) {

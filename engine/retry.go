@@ -8,8 +8,9 @@ import (
 )
 
 // MaxRetries is how often a request is repeated before anything has been heard of
-// its answer. More would come too late for a conversation.
-const MaxRetries = 2
+// its answer. A second time would come too late: another provider is to have taken
+// over within half a second.
+const MaxRetries = 1
 
 // longestWait is the longest that a turn can wait for a vendor that asks for
 // patience; beyond it another vendor is the better answer.
@@ -22,9 +23,9 @@ func WaitToRetry(ctx context.Context, err error, attempt int) bool {
 	if attempt > MaxRetries || ctx.Err() != nil {
 		return false
 	}
-	// 100, 300 ms, give or take a half, so that sessions do not knock together.
-	wait := time.Duration(100+200*(attempt-1)) * time.Millisecond
-	wait = wait/2 + rand.N(wait)
+	// 100 ms, give or take a half, so that sessions do not knock together.
+	const usual = 100 * time.Millisecond
+	wait := usual/2 + rand.N(usual)
 	if e, ok := errors.AsType[*HTTPError](err); ok {
 		if !e.Temporary() || e.RetryAfter > longestWait {
 			return false

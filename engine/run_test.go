@@ -318,37 +318,6 @@ func (mute) Speak(context.Context, Voice, string) iter.Seq2[Speech, error] {
 	return func(yield func(Speech, error) bool) { yield(Speech{}, errors.New("hoarse")) }
 }
 
-func TestLadderTakesTheNextRungWhenAModelIsLate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var fell []string
-		dead := stuck{}
-		l := NewLadder(time.Second, func(m Model, _ error) { fell = append(fell, m.Name()) },
-			dead, &script{rounds: [][]Delta{text("Still here.")}})
-		start := time.Now()
-		for range 2 {
-			if out := Run(t.Context(), Plan{Model: l}); out.Heard != "Still here." {
-				t.Errorf("got %+v, want the second model's answer", out)
-			}
-		}
-		if took := time.Since(start); took != time.Second {
-			t.Errorf("two turns took %v, want the dead model to cost one second once", took)
-		}
-		if diff := cmp.Diff([]string{"stuck"}, fell); diff != "" {
-			t.Errorf("failures told (-want +got):\n%s", diff)
-		}
-	})
-}
-
-type stuck struct{}
-
-func (stuck) Name() string { return "stuck" }
-func (stuck) Stream(ctx context.Context, _ Request) iter.Seq2[Delta, error] {
-	return func(yield func(Delta, error) bool) {
-		<-ctx.Done()
-		yield(Delta{}, context.Cause(ctx))
-	}
-}
-
 // TestTurnEndsUnderAnyOrderOfEvents drives the bare state machine with random
 // events: it must never say anything after hushing, and never outlive a cut.
 func TestTurnEndsUnderAnyOrderOfEvents(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 )
 
 // firstWord is how long a model may be silent before the improviser takes over.
-const firstWord = 4 * time.Second
+const firstWord = 3 * time.Second
 
 // synthesizers are the names that a campaign's voices may use.
 var synthesizers = []string{"espeak", "flite", "openai", "elevenlabs", "cartesia", "deepgram"}

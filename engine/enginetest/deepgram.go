@@ -81,7 +81,8 @@ func (g *Deepgram) check(r *http.Request, q url.Values) (int, string) {
 	default:
 		return http.StatusNotFound, "Not Found"
 	}
-	if r.Header.Get("Authorization") != "Token "+g.Key {
+	// The scheme's case does not matter: the vendor's own Go client writes "token".
+	if scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " "); !strings.EqualFold(scheme, "Token") || key != g.Key {
 		return http.StatusUnauthorized, "Invalid credentials."
 	}
 	for k := range q {

@@ -39,6 +39,8 @@ type Live struct {
 	// Limit is how long a connection lasts; goAway comes a minute before its end. Zero
 	// means ten minutes.
 	Limit time.Duration
+	// Wire is told every message, in order. Nil is fine.
+	Wire func(fromClient bool, message []byte)
 
 	mu       sync.Mutex // guards what follows
 	opened   int
@@ -154,6 +156,9 @@ func (o *Live) model() string {
 // send writes a message as the vendor does: binary.
 func (s *lvSession) send(body m) {
 	b, _ := json.Marshal(body) // maps of plain values always encode
+	if s.o.Wire != nil {
+		s.o.Wire(false, b)
+	}
 	_ = s.c.Write(s.ctx, websocket.MessageBinary, b)
 }
 
@@ -292,6 +297,9 @@ type lvTool struct {
 // take handles a message of the client's.
 func (s *lvSession) take(b []byte) {
 	const invalid = websocket.StatusInvalidFramePayloadData
+	if s.o.Wire != nil {
+		s.o.Wire(true, b)
+	}
 	if err := GeminiLiveClient.Check(b); err != nil {
 		s.hangUp(invalid, "Invalid JSON payload received: "+err.Error())
 		return
@@ -382,11 +390,11 @@ func (s *lvSession) remember() {
 func (s *lvSession) content(q *lvClient) {
 	s.interrupt()
 	for _, t := range q.ClientContent.Turns {
-		text := ""
+		var text strings.Builder
 		for _, p := range t.Parts {
-			text += p.Text
+			text.WriteString(p.Text)
 		}
-		s.memory.talk = append(s.memory.talk, t.Role+": "+text)
+		s.memory.talk = append(s.memory.talk, t.Role+": "+text.String())
 	}
 	if q.ClientContent.Complete {
 		s.began = true

@@ -53,6 +53,8 @@ type Realtime struct {
 	// Transcribe makes the session report what was said to it: after the answer, as
 	// the vendor may.
 	Transcribe string
+	// Wire is told every message, in order. Nil is fine.
+	Wire func(fromClient bool, message []byte)
 
 	mu       sync.Mutex // guards what follows
 	sessions []*rtSession
@@ -202,7 +204,14 @@ func (s *rtSession) send(kind string, body m) {
 	s.events++
 	body["type"], body["event_id"] = kind, fmt.Sprintf("event_%d", s.events)
 	b, _ := json.Marshal(body) // maps of plain values always encode
+	s.o.wire(false, b)
 	_ = s.c.Write(s.ctx, websocket.MessageText, b)
+}
+
+func (o *Realtime) wire(fromClient bool, b []byte) {
+	if o.Wire != nil {
+		o.Wire(fromClient, b)
+	}
 }
 
 // complain answers with an error that leaves the session as it was. Like all that
@@ -277,7 +286,7 @@ func (s *rtSession) describe() m {
 		tools = append(tools, t)
 	}
 	return m{
-		"type": "realtime", "object": "realtime.session", "id": "sess_1", "model": s.model, "instructions": s.system,
+		"type": "realtime", "model": s.model, "instructions": s.system,
 		"output_modalities": []string{"audio"}, "tools": tools, "tool_choice": s.choice,
 		"audio": m{"input": m{"format": format, "turn_detection": nil}, "output": m{"format": format, "voice": s.voice}},
 	}
@@ -287,6 +296,7 @@ func (s *rtSession) describe() m {
 func (s *rtSession) take(b []byte) {
 	s.o.mu.Lock()
 	defer s.o.mu.Unlock()
+	s.o.wire(true, b)
 	var head struct {
 		Type string `json:"type"`
 	}

@@ -134,7 +134,7 @@ func TestWhatGoesWrongIsAnErrorInWords(t *testing.T) {
 	}{
 		{enginetest.BadKey, "check the API key", 1},
 		{enginetest.Patience, "HTTP 429", 1},
-		{enginetest.WebPage, "text/html instead of a stream", 3},
+		{enginetest.WebPage, "text/html instead of a stream", 2},
 		{enginetest.NoEnd, "cut off", 1},
 		{enginetest.CutStream, "unexpected EOF", 1},
 		{enginetest.StallStream, "fell silent", 1},

@@ -240,6 +240,7 @@ func TestFaultsOfLive(t *testing.T) {
 					t.Errorf("remembered %q, and %d words sounded", out.Heard, len(e.words()))
 				}
 				server.Answer = says("Aye.")
+				time.Sleep(30 * time.Second) // one that cost seconds is left alone for a while
 				if out := s.Perform(t.Context(), s.plan(&ear{}, `Mira: "Well?"`), said()); out.Heard != "Aye." {
 					t.Errorf("the turn after: %q (%v), closed for %q", out.Heard, out.Err, server.Closings())
 				}

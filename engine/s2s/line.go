@@ -19,11 +19,14 @@ const (
 	// maxOutbox bounds what waits for a slow socket: four minutes of sound.
 	maxOutbox = 16 << 20
 	// opening bounds the time until a session is set up.
-	opening = 5 * time.Second
+	opening = 2500 * time.Millisecond
 	// pulse is how often a connection is asked whether it still stands, and how long
 	// it may take to say so. TCP alone notices a dead peer after minutes.
 	pulse = 5 * time.Second
 )
+
+// errOpening is a vendor that takes a call and sets nothing up.
+var errOpening = fmt.Errorf("no session within %v", opening)
 
 // errHungUp ends a line on our side.
 var errHungUp = errors.New("hung up")
@@ -33,7 +36,7 @@ var errHungUp = errors.New("hung up")
 // queued in the order in which they were made.
 type line struct {
 	conn   *websocket.Conn
-	events func(l *line, ev any)
+	events func(l *line, turn int, ev any)
 	opened time.Time
 	tasks  sync.WaitGroup
 	ctx    context.Context // ends with the line; its cause is why
@@ -46,12 +49,14 @@ type line struct {
 	dialect dialect
 	outbox  [][]byte
 	waiting int // bytes of it
+	turn    int // how often the dialect has asked
 }
 
 // dial opens a session and returns when it is set up. events is called by the
-// reading goroutine, in order, and must not block.
-func dial(ctx context.Context, client *http.Client, d dialect, s setup, events func(*line, any)) (*line, error) {
-	ctx, stop := context.WithTimeoutCause(ctx, opening, fmt.Errorf("no session within %v", opening))
+// reading goroutine, in order, and must not block; it is told in which turn an event
+// was read.
+func dial(ctx context.Context, client *http.Client, d dialect, s setup, events func(*line, int, any)) (*line, error) {
+	ctx, stop := context.WithTimeoutCause(ctx, opening, errOpening)
 	defer stop()
 	url, header := d.address()
 	conn, err := engine.Dial(ctx, client, url, header)
@@ -92,6 +97,16 @@ func (l *line) do(f func(d dialect) [][]byte) {
 	l.queue(f(l.dialect))
 }
 
+// ask begins a turn, and returns its number. What was read before it is of another.
+func (l *line) ask(q question) (turn int) {
+	l.do(func(d dialect) [][]byte {
+		l.turn++
+		turn = l.turn
+		return d.ask(q)
+	})
+	return turn
+}
+
 // queue is called under the lock.
 func (l *line) queue(messages [][]byte) {
 	for _, m := range messages {
@@ -127,12 +142,13 @@ func (l *line) read() {
 		if err != nil {
 			l.hangUp(closed(err))
 			_ = l.conn.CloseNow() // there is nobody to tell
-			l.events(l, evTrouble{context.Cause(l.ctx), true})
+			l.events(l, 0, evTrouble{context.Cause(l.ctx), true})
 			return
 		}
 		l.mu.Lock()
 		events, answer := l.dialect.read(message)
 		l.queue(answer)
+		turn := l.turn
 		l.mu.Unlock()
 		for _, ev := range events {
 			switch ev := ev.(type) {
@@ -144,7 +160,7 @@ func (l *line) read() {
 					l.hangUp(ev.err)
 				}
 			}
-			l.events(l, ev)
+			l.events(l, turn, ev)
 		}
 	}
 }

@@ -179,7 +179,11 @@ func (p *Performer) Perform(ctx context.Context, plan engine.Plan, sound []int16
 		out = engine.Run(ctx, plan)
 	default:
 		if out, err = p.perform(ctx, plan, before, now, said, sound); err != nil && ctx.Err() == nil {
-			if p.breaker.Failed() && p.o.Fell != nil {
+			note := p.breaker.Failed
+			if errors.Is(err, errSilent) || errors.Is(err, errOpening) {
+				note = p.breaker.Trip // it costs seconds each time
+			}
+			if note() && p.o.Fell != nil {
 				p.o.Fell(p.name, err)
 			}
 			p.o.Log.Info("a turn is played without the speech-to-speech model", "model", p.name, "error", err)
@@ -220,8 +224,7 @@ func (p *Performer) perform(ctx context.Context, plan engine.Plan, before []engi
 	defer broke(nil)
 	s := &speech{reply: newReply(), name: p.name, plan: plan, pace: p.pace, broke: broke}
 	watch := serial(plan.Watch)
-	l := p.begin(s.reply, plan.Belt, turn{watch, plan.Result})
-	l.do(func(d dialect) [][]byte { return d.ask(q) })
+	l := p.begin(s.reply, plan.Belt, turn{watch, plan.Result}, q)
 
 	own := plan
 	own.Model, own.Synth, own.Filter, own.Belt, own.Result, own.Watch = s, s, s.filter, nil, nil, watch

@@ -29,6 +29,8 @@ var errSilent = errors.New("nothing came")
 
 // A reply is one answer while it comes: words and sound, each at their own pace.
 type reply struct {
+	turn int // of its line; set before the first event
+
 	mu      sync.Mutex    // guards what follows
 	changed chan struct{} // closed and replaced at each change
 	text    strings.Builder

@@ -138,14 +138,15 @@ func (p *Performer) OnToolCall(handler func(context.Context, string, json.RawMes
 	p.handler = handler
 }
 
-// begin makes r what the session's events are for.
-func (p *Performer) begin(r *reply, belt *mcp.Belt, t turn) *line {
+// begin asks, and makes r what the session's events are for from then on.
+func (p *Performer) begin(r *reply, belt *mcp.Belt, t turn, q question) *line {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.now, p.turn, p.asked, p.parted, p.rounds = r, t, 0, false, 0
 	if belt != nil {
 		p.rounds = belt.Tier().Rounds()
 	}
+	r.turn = p.line.ask(q)
 	return p.line
 }
 
@@ -174,7 +175,7 @@ func (p *Performer) used() engine.Usage {
 }
 
 // event takes what a line's reader has read.
-func (p *Performer) event(l *line, ev any) {
+func (p *Performer) event(l *line, turn int, ev any) {
 	p.mu.Lock()
 	if l != p.line {
 		p.mu.Unlock()
@@ -203,7 +204,7 @@ func (p *Performer) event(l *line, ev any) {
 	case evTrouble:
 		p.o.Log.Info("the speech-to-speech model complains", "model", p.name, "error", ev.err)
 	}
-	if now != nil {
+	if _, trouble := ev.(evTrouble); now != nil && (turn == now.turn || trouble) {
 		p.answering(l, now, ev)
 	}
 }
