@@ -43,7 +43,6 @@ func (stuck) Stream(ctx context.Context, _ Request) iter.Seq2[Delta, error] {
 	}
 }
 
-
 // slow is a model that takes its time to begin.
 type slow struct {
 	name  string
