@@ -110,6 +110,9 @@ func TestDirectionNeedsAModelThatCanWordIt(t *testing.T) {
 type titled struct{ name string }
 
 func (n titled) Name() string { return n.name }
+
+// Follows is false: it can word nothing.
+func (titled) Follows(string) bool { return false }
 func (titled) Stream(context.Context, engine.Request) iter.Seq2[engine.Delta, error] {
 	return func(yield func(engine.Delta, error) bool) { yield(engine.Delta{Done: true}, nil) }
 }

@@ -84,7 +84,6 @@ var english = &tongue{
 		"reading notes":  phrases("read your notes, read the note, read the file, what is in your notes, look in your notes, read me your notes, open your notes, open the file, read out"),
 		"history":        phrases("search the history for, search your history for, look through what was said about"),
 		"did":            phrases("what did, what has, what have, when did, who did"),
-		"asking":         phrases("ask, asked, asking"),
 		"uttered":        phrases("say, said, tell, told, promise, promised, ask, asked, mention, mentioned, claim, swear"),
 		"bill":           phrases("do we owe you, do i owe you, we owe you, i owe you, the bill, our bill, the tab, our tab"),
 		"company":        phrases("come with us, come with me, come along, join us, go with us, read this, fight for us, fight with us, be our guide, guide us, protect us"),

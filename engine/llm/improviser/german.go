@@ -19,7 +19,6 @@ var german = &tongue{
 		wantsSecret:      phrases("ignoriere alle, ignoriere deine, vergiss alle, vergiss deine anweisungen, deine anweisungen, dein geheimnis, deine geheimnisse, ein geheimnis, geheimnisse, was verbirgst du, du bist jetzt, system prompt, tu so als"),
 		wantsMemory:      phrases("erinnerst du dich, weißt du noch, worüber haben wir, was haben wir, was habe ich gesagt, was hast du gesagt, letztes mal, letzte sitzung, beim letzten mal, was war letztes, erinnere mich, habe ich dir erzählt"),
 		"did":            phrases("was hat, was haben, wann hat"),
-		"asking":         phrases("fragte, gefragt, fragen, frage"),
 		"uttered":        phrases("gesagt, erzählt, versprochen, gefragt, erwähnt"),
 		"bill":           phrases("die rechnung, unsere rechnung, was schulden wir"),
 		"company":        phrases("komm mit, kommst du mit, begleite uns, führ uns"),

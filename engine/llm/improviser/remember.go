@@ -28,8 +28,8 @@ func (t *turn) fromPast(u understanding) string {
 			continue
 		}
 		_, line := lastParagraph(msg)
-		if strings.HasSuffix(line, "?") && !has(u.plain, t.tongue.wants["asking"]) {
-			continue // that something was asked is no memory of it
+		if has(plain(line), t.tongue.wants[wantsMemory]) {
+			continue // that somebody asked for a memory is none
 		}
 		score := 0
 		for _, w := range t.lore.content(line) {

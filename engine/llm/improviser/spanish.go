@@ -30,7 +30,6 @@ var spanish = &tongue{
 		wantsSecret:      phrases("ignora tus, ignora todas, olvida tus instrucciones, tus instrucciones, tu secreto, tus secretos, un secreto, secretos, qué escondes, qué ocultas, ahora eres, finge ser, system prompt"),
 		wantsMemory:      phrases("te acuerdas, recuerdas, os acordáis, qué dije, qué te dije, qué dijiste, de qué hablamos, la última vez, la sesión pasada, te conté, recuérdame"),
 		"did":            phrases("qué ha, qué hemos, cuándo"),
-		"asking":         phrases("pregunté, preguntado, preguntó, pregunta"),
 		"uttered":        phrases("dicho, contado, prometido, preguntado"),
 		"bill":           phrases("la cuenta, qué te debemos, cuánto te debemos, cuánto es todo"),
 		"company":        phrases("ven con nosotros, acompáñanos, acompáñame, guíanos"),
