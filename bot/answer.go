@@ -22,6 +22,11 @@ type running struct {
 	npc      string
 	line     string // id of the NPC's line
 	turn     Turn
+	rein     *engine.Rein
+	belt     *mcp.Belt
+	off      []Hidden      // tools that the DM has switched off
+	commit   chan struct{} // closed when it is played
+	notes    []func()      // to be shown when it is
 	speaking bool
 	began    time.Time // of its sound
 	coming   string    // sentences made so far
@@ -34,8 +39,9 @@ type running struct {
 // next starts the oldest answer that is owed, if nobody is speaking.
 func (t *Table) next() {
 	for t.running == nil && len(t.waiting) > 0 && !t.closing {
-		a := t.waiting[0]
-		t.waiting = t.waiting[1:]
+		i := t.nextAsk()
+		a := t.waiting[i]
+		t.waiting = slices.Delete(t.waiting, i, i+1)
 		if c, ok := t.character(a.npc); ok && t.mayAnswer(a) {
 			t.begin(a, c)
 		}
@@ -53,7 +59,40 @@ func (t *Table) mayAnswer(a ask) bool {
 }
 
 // begin plays one turn.
-func (t *Table) begin(a ask, c npc.Character) {
+func (t *Table) begin(a ask, c npc.Character) { t.play(t.prepare(a, c)) }
+
+// play makes a turn that has been prepared the one that is played.
+func (t *Table) play(r *running) {
+	t.running = r
+	card := t.card(r.npc)
+	card.Tier, card.Why, card.Tools, card.Hidden = r.turn.Tier, r.turn.Why, names(r.belt.Tools()), append(hidden(r.belt.Hidden()), r.off...)
+	t.setState(card, Thinking)
+	r.turn.Routed = time.Since(r.heard)
+	r.turn.Wasted = t.wasted.In + t.wasted.Out
+	t.wasted = engine.Usage{}
+	t.showTurn(r)
+	t.rule(t.floor.Answers(r.ask.line.Speaker.ID, t.namesOf(r.npc), time.Now()))
+	close(r.commit)
+	for _, f := range r.notes {
+		f()
+	}
+	r.notes = nil
+}
+
+// noted runs f, which shows something of a turn: now if the turn is played, later if
+// it is a guess that may be, never if it was taken back.
+func (t *Table) noted(r *running, f func()) {
+	switch r {
+	case t.running:
+		f()
+	case t.guessing:
+		r.notes = append(r.notes, f)
+	}
+}
+
+// prepare starts a turn, of which nothing is heard before it is played. One that is a
+// guess may never be.
+func (t *Table) prepare(a ask, c npc.Character) *running {
 	t.turnID++
 	ctx, cancel := context.WithCancelCause(t.ctx)
 	tier := t.tier(a, c)
@@ -64,14 +103,9 @@ func (t *Table) begin(a ask, c npc.Character) {
 	belt := t.o.Tools.Belt(grant)
 	r := &running{
 		ask: a, npc: c.ID, line: t.newLineID(time.Now()), cancel: cancel, done: make(chan struct{}),
-		turn: Turn{ID: t.turnID, NPC: c.ID, Heard: a.recognised, Tier: tier.Tier, Why: tier.Reason(), Routed: time.Since(a.heard)},
+		rein: engine.NewRein(), belt: belt, off: t.offFor(c), commit: make(chan struct{}),
+		turn: Turn{ID: t.turnID, NPC: c.ID, Heard: a.recognised, Tier: tier.Tier, Why: tier.Reason()},
 	}
-	t.running = r
-	card := t.card(c.ID)
-	card.Tier, card.Why, card.Tools, card.Hidden = tier.Tier, tier.Reason(), names(belt.Tools()), append(hidden(belt.Hidden()), t.offFor(c)...)
-	t.setState(card, Thinking)
-	t.showTurn(r)
-
 	brain := t.brains[c.ID]
 	if a.exact != "" {
 		brain = recital(a.exact)
@@ -85,11 +119,14 @@ func (t *Table) begin(a ask, c npc.Character) {
 		r.turn.Brain = performer.Name()
 	}
 	plan := engine.Plan{
-		Model: brain, Belt: belt, Synth: t.o.Synth, Voice: t.affordable(voiceOf(c)),
-		Watch: func(note any) { t.post(func() { t.watch(r, note) }) },
+		Model: brain, Belt: belt, Synth: t.o.Synth, Voice: t.affordable(voiceOf(c)), Rein: r.rein, Commit: r.commit,
+		Watch: func(note any) {
+			at := time.Now()
+			t.post(func() { t.noted(r, func() { t.watch(r, note, at) }) })
+		},
 	}
 	if a.exact == "" { // the DM's own words are the DM's to choose
-		x := t.newCensor(ctx, c, belt, func(res spoken.Result) { t.post(func() { t.showStruck(r, res) }) })
+		x := t.newCensor(ctx, c, belt, func(res spoken.Result) { t.post(func() { t.noted(r, func() { t.showStruck(r, res) }) }) })
 		plan.Filter, plan.Result = x.sentence, x.result
 	}
 	if a.line.Whisper {
@@ -120,14 +157,12 @@ func (t *Table) begin(a ask, c npc.Character) {
 		cancel(nil)
 		t.post(func() { t.end(r, out) })
 	})
+	return r
 }
 
 // watch follows the running turn.
-func (t *Table) watch(r *running, note any) {
-	if t.running != r {
-		return
-	}
-	at := time.Since(r.heard)
+func (t *Table) watch(r *running, note any, when time.Time) {
+	at := when.Sub(r.heard)
 	switch n := note.(type) {
 	case engine.FirstToken:
 		if r.turn.FirstToken == 0 {
@@ -141,7 +176,8 @@ func (t *Table) watch(r *running, note any) {
 		r.coming = strings.TrimSpace(r.coming + " " + n.Text)
 		t.progress(r, "")
 	case engine.FirstSound:
-		r.turn.FirstSound, r.began, r.speaking = at, time.Now(), true
+		r.turn.FirstSound, r.began, r.speaking = at, when, true
+		t.rule(t.floor.Sounds(time.Now()))
 		t.setState(t.card(r.npc), Speaking)
 		t.showTurn(r)
 	case engine.Heard:
@@ -194,6 +230,14 @@ func (t *Table) person(id string) Person {
 
 // end remembers what was heard and goes on with the next answer.
 func (t *Table) end(r *running, out engine.Outcome) {
+	if r != t.running { // a guess that was taken back, or failed
+		if r == t.guessing {
+			t.guessing = nil
+		}
+		t.wasted = t.wasted.Plus(out.Usage)
+		t.charge(r, out.Usage)
+		return
+	}
 	now := time.Now()
 	if r.began.IsZero() {
 		r.began = now
@@ -229,6 +273,7 @@ func (t *Table) end(r *running, out engine.Outcome) {
 	}
 	t.showTurn(r)
 	t.running = nil
+	t.floor.Done()
 	t.recast()
 	close(r.done)
 	t.next()

@@ -124,6 +124,9 @@ type Turn struct {
 	// Used and Cost are known when the turn has ended.
 	Used engine.Usage `json:"used"`
 	Cost float64      `json:"cost,omitempty"`
+	// Wasted are tokens of answers that were prepared and taken back since the last
+	// turn.
+	Wasted int `json:"wasted_tokens,omitempty"`
 }
 
 // A Tool is one call of a tool.

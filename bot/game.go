@@ -60,6 +60,12 @@ type game struct {
 	voices map[string]*voice.Voice
 
 	waiting   []ask
+	floor     engine.Floor
+	guessing  *running // an answer to what may not be all; see guess
+	guessed   string   // the utterance it was last prepared for, and how often
+	guesses   int
+	wasted    engine.Usage // by answers that were taken back
+	floorDue  *time.Timer  // when it wants to hear of the time; nil before the first
 	running   *running
 	turnID    uint64
 	lineID    uint64
@@ -87,6 +93,7 @@ type ask struct {
 	recognised time.Duration // how long recognition took after that
 	prompt     string        // what the DM wants it to do instead of answering
 	exact      string        // what the DM has it say word for word
+	owed       time.Time     // when it was queued
 	sound      []int16       // the line as it was spoken, 16 kHz mono; nil if it was not
 	results    []string      // what a tool found that was allowed after the first answer
 	// decision is how the line was understood.

@@ -9,7 +9,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/glyphoxa/glyphoxa/engine"
 	"github.com/glyphoxa/glyphoxa/memory"
 	"github.com/glyphoxa/glyphoxa/npc"
 )
@@ -106,16 +105,17 @@ func (t *Table) hear(who Person, s said) error {
 	}
 	t.meet(who)
 	line := t.lineOf(who, s)
+	d, why := t.meant(who, s)
 	if s.private {
 		line.Audience, line.Whisper = memory.Audience{s.to}, true
 	} else {
-		t.interrupt(who)
+		d, why = t.contest(who, s, d, why)
 	}
-	d, why := t.meant(who, s)
 	line.To, line.Aside = d.To, d.OutOfCharacter >= aside && len(d.To) == 0
 	t.remember(line)
 	t.show(Line{ID: line.ID, Speaker: who, Text: line.Text, Final: true, To: d.To, Why: why, Offer: d.Offer, Typed: s.typed, Private: s.private})
 	if d.XCard {
+		t.dropGuess(errSilenced)
 		t.playX()
 		return nil
 	}
@@ -123,8 +123,13 @@ func (t *Table) hear(who Person, s said) error {
 		return t.order(d.Command)
 	}
 	t.answerRule(line.ID, line.Text, d)
+	guess := t.guessedFor(line, d.To)
 	for _, id := range d.To {
 		t.feel(id, who, line.Text)
+		if guess != nil {
+			t.play(guess)
+			continue
+		}
 		if c, ok := t.character(id); ok && d.Sincere {
 			t.owe(ask{npc: id, line: line, exact: t.confession(c), decision: d, heard: s.ended, recognised: s.recognised})
 			continue
@@ -221,17 +226,6 @@ func (t *Table) show(l Line) {
 	t.events.add(Event{Line: &l})
 }
 
-// interrupt cuts off the NPC that is speaking. One that is still thinking is
-// only stopped by whom it was going to answer: the new line replaces the old.
-func (t *Table) interrupt(who Person) {
-	r := t.running
-	if r == nil || !r.speaking && r.ask.line.Speaker.ID != who.ID {
-		return
-	}
-	t.cut(engine.ErrInterrupted)
-	t.waiting = slices.DeleteFunc(t.waiting, func(a ask) bool { return a.line.Speaker.ID == who.ID })
-}
-
 // cut ends the running turn.
 func (t *Table) cut(cause error) {
 	if t.running != nil {
@@ -245,7 +239,9 @@ func (t *Table) owe(a ask) {
 		t.alert(Alert{Text: fmt.Sprintf("More than %d lines wait for an answer: the newest are not answered.", maxWaiting), Bad: true})
 		return
 	}
+	a.owed = time.Now()
 	t.waiting = append(t.waiting, a)
+	t.giveWay(a)
 }
 
 // cutText shortens recognised speech to a line's limit, at a whole character.

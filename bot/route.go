@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/glyphoxa/glyphoxa/engine"
 	"github.com/glyphoxa/glyphoxa/mcp"
@@ -56,10 +57,10 @@ func (t *Table) route(ctx context.Context, r *running, brain engine.Model, grant
 		Choose: func(ctx context.Context, p routed.Prompt) (string, error) { return choose(ctx, brain, p, belt.Tools()) },
 		Call: func(ctx context.Context, c routed.Choice) mcp.Result {
 			call := engine.Call{ID: "routed", Name: c.Tool, Args: c.Params}
-			t.post(func() { t.watch(r, engine.ToolStarted{Call: call}) })
+			t.post(func() { t.watch(r, engine.ToolStarted{Call: call}, time.Now()) })
 			res := belt.Call(ctx, c.Tool, c.Params)
 			known(call, res)
-			t.post(func() { t.watch(r, engine.ToolEnded{Call: call, Result: res}) })
+			t.post(func() { t.watch(r, engine.ToolEnded{Call: call, Result: res}, time.Now()) })
 			return res
 		},
 	}

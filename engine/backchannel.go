@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// onlyListens reports whether text is what somebody says who listens: "mm-hm",
+// OnlyListens reports whether text is what somebody says who listens: "mm-hm",
 // "yeah, okay", laughter, or nothing that is a word. Nobody means to interrupt with
-// it.
-func onlyListens(text, language string) bool {
+// it. language is a BCP 47 tag.
+func OnlyListens(text, language string) bool {
 	g := grammarOf(language)
 	words := wordsOf(text)
 	const most = 5 // "yeah, yeah, okay, I see" has five; what is longer says something
@@ -38,11 +38,7 @@ func laughs(w string) bool {
 // "wait", alone or before a pause, with or without the name of who is spoken to.
 // "Wait for us at the gate" does not.
 func saysStop(text, language string, names []string) bool {
-	g := grammarOf(language)
-	stops := func(s string) bool {
-		words := slices.DeleteFunc(wordsOf(s), func(w string) bool { return slices.Contains(names, w) || w == "please" || w == "bitte" || w == "favor" })
-		return g.stops[strings.Join(words, " ")]
-	}
+	stops := func(s string) bool { return isStop(s, language, names) }
 	if stops(text) {
 		return true
 	}
@@ -55,4 +51,11 @@ func saysStop(text, language string, names []string) bool {
 		}
 	}
 	return false
+}
+
+// isStop reports whether text is nothing but a phrase that means stop.
+func isStop(text, language string, names []string) bool {
+	g := grammarOf(language)
+	words := slices.DeleteFunc(wordsOf(text), func(w string) bool { return slices.Contains(names, w) || g.polite[w] })
+	return g.stops[strings.Join(words, " ")]
 }

@@ -53,7 +53,7 @@ func FuzzSoundsLike(f *testing.F) {
 		if s := soundsLike(text, language); s >= senses {
 			t.Errorf("%q is %d", text, s)
 		}
-		onlyListens(text, language)
+		OnlyListens(text, language)
 		saysStop(text, language, []string{"bartok"})
 	})
 }
@@ -63,12 +63,12 @@ func TestBackchannelsAreToldFromWords(t *testing.T) {
 		"": true, "Mm-hm.": true, "yeah": true, "Yeah, okay.": true, "hahahaha": true, "I see": true, "oh wow": true, "Haha, nice.": true,
 		"yeah but wait": false, "Who is that?": false, "no": false, "okay, we leave now": false, "right behind you": false,
 	} {
-		if got := onlyListens(text, "en"); got != want {
+		if got := OnlyListens(text, "en"); got != want {
 			t.Errorf("%q: only listens is %v, want %v", text, got, want)
 		}
 	}
 	for text, want := range map[string]bool{"Ja, genau.": true, "Ach so": true, "Nein, warte": false} {
-		if got := onlyListens(text, "de"); got != want {
+		if got := OnlyListens(text, "de"); got != want {
 			t.Errorf("%q: only listens is %v, want %v", text, got, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -75,6 +76,15 @@ func (l *ledger) played() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return time.Duration(l.frames) * pcm.FrameTime
+}
+
+// wordBegins reports whether a word begins with the next frame of s, as far as the
+// synthesiser has told.
+func (l *ledger) wordBegins(s *spoken) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	from := time.Duration(s.sent) * pcm.FrameTime
+	return s.sent == 0 || slices.ContainsFunc(s.times, func(w WordTime) bool { return w.Start >= from && w.Start < from+pcm.FrameTime })
 }
 
 // heard is what the room has heard so far; all reports whether that is

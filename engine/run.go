@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +32,15 @@ type Plan struct {
 	Synth Synthesizer
 	Voice Voice
 	Mouth Mouth
+	// Rein holds the voice back. Nil lets it go.
+	Rein *Rein
+	// Commit is closed when the turn is really to be played, and nil if it is. Before
+	// that it is a guess: the model thinks and sound is made, but nothing is heard,
+	// and of the tools only those run that change nothing. The others wait.
+	Commit <-chan struct{}
+	// Absorb is told what a tool answered after the turn was cut off: it is known
+	// then and not spoken. With a nil Absorb such tools are given up.
+	Absorb func(Call, mcp.Result)
 	// Filter cleans a sentence before it is spoken; "" drops it. Nil keeps all.
 	Filter func(sentence string) string
 	// Result is told what a tool answered before the model is, so that Filter may
@@ -83,8 +93,12 @@ type Outcome struct {
 	// Played is how much sound was sent to the room.
 	Played time.Duration
 	// Err is nil when the turn came to its own end, else why it ended.
-	Err   error
+	Err error
+	// Usage of a model that was broken off is estimated.
 	Usage Usage
+	// Late is closed when the last tool has ended that was running when the turn was
+	// cut off; see [Plan.Absorb]. It is nil without that.
+	Late <-chan struct{}
 }
 
 // Run plays one turn and returns when its last frame has been sent, or within
@@ -108,8 +122,15 @@ func Run(ctx context.Context, p Plan) Outcome {
 	r.tasks.Wait()
 	close(r.notes)
 	notes.Wait()
+	var late chan struct{}
+	if p.Absorb == nil {
+		r.late.Wait()
+	} else {
+		late = make(chan struct{})
+		go func() { r.late.Wait(); close(late) }()
+	}
 	heard, all := r.voice.ledger.heard()
-	return Outcome{Heard: heard, Cut: !all, Played: r.voice.ledger.played(), Err: err, Usage: r.usage}
+	return Outcome{Late: late, Heard: heard, Cut: !all, Played: r.voice.ledger.played(), Err: err, Usage: r.usage}
 }
 
 // runner gives a turn its model, its tools, its sound and its clock.
@@ -120,6 +141,7 @@ type runner struct {
 	// not taken yet, and is only ever closed after all tasks have ended.
 	notes chan any
 	tasks sync.WaitGroup
+	late  sync.WaitGroup // tools, which may outlast the turn
 	voice *voicing
 	usage Usage
 	stop  context.CancelFunc // of the running model; nil before the first
@@ -167,15 +189,7 @@ func (r *runner) do(ctx context.Context, action any) {
 	case actAsk:
 		r.ask(ctx, a)
 	case actCall:
-		r.notes <- ToolStarted{a.call}
-		r.tasks.Go(func() {
-			res := r.plan.Belt.Call(ctx, a.call.Name, a.call.Args)
-			if r.plan.Result != nil {
-				r.plan.Result(a.call, res)
-			}
-			r.notes <- ToolEnded{a.call, res}
-			r.send(ctx, evResult{a.index, res.Text})
-		})
+		r.call(ctx, a)
 	case actSay:
 		s := a.sentence
 		if r.plan.Filter != nil {
@@ -187,6 +201,83 @@ func (r *runner) do(ctx context.Context, action any) {
 		}
 	case actHush:
 		r.voice.hush()
+	}
+}
+
+// call runs one tool. A guess does not run what may change something.
+func (r *runner) call(ctx context.Context, a actCall) {
+	r.tasks.Go(func() {
+		if !harmless(r.plan.Belt, a.call.Name) && !r.committed(ctx) {
+			return
+		}
+		r.notes <- ToolStarted{a.call}
+		// The loop may lose interest before the tool ends, so there is room for the
+		// result.
+		result := make(chan mcp.Result, 1)
+		r.late.Go(func() { result <- r.use(ctx, a.call) })
+		select {
+		case res := <-result:
+			if r.plan.Result != nil {
+				r.plan.Result(a.call, res)
+			}
+			r.notes <- ToolEnded{a.call, res}
+			r.send(ctx, evResult{a.index, res.Text})
+		case <-ctx.Done():
+		}
+	})
+}
+
+// use calls a tool. One that is running when the turn is cut off goes on to its own
+// deadline if somebody absorbs its result.
+func (r *runner) use(ctx context.Context, c Call) mcp.Result {
+	if r.plan.Absorb == nil {
+		return r.plan.Belt.Call(ctx, c.Name, c.Args)
+	}
+	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	defer context.AfterFunc(ctx, func() {
+		if !r.isCommitted() { // nobody asked for it
+			cancel(context.Cause(ctx))
+		}
+	})()
+	res := r.plan.Belt.Call(own, c.Name, c.Args)
+	if ctx.Err() != nil && r.isCommitted() {
+		r.plan.Absorb(c, res)
+	}
+	return res
+}
+
+// harmless reports whether a guess may run a tool: one that changes nothing, or
+// nothing more the second time and needs nobody's leave.
+func harmless(belt *mcp.Belt, name string) bool {
+	return slices.ContainsFunc(belt.Tools(), func(t mcp.Tool) bool {
+		return t.Name == name && (t.ReadOnly || t.Idempotent && !t.Writes && !t.Destructive)
+	})
+}
+
+// committed waits until the turn is no guess any more; it reports false if it never
+// will be.
+func (r *runner) committed(ctx context.Context) bool {
+	if r.plan.Commit == nil {
+		return true
+	}
+	select {
+	case <-r.plan.Commit:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (r *runner) isCommitted() bool {
+	if r.plan.Commit == nil {
+		return true
+	}
+	select {
+	case <-r.plan.Commit:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -203,7 +294,12 @@ func (r *runner) ask(ctx context.Context, a actAsk) {
 
 // think streams one round of the model into the loop.
 func (r *runner) think(ctx context.Context, req Request) {
-	first, done := true, false
+	first, done, out := true, false, 0
+	defer func() {
+		if !done && ctx.Err() != nil {
+			r.usage = r.usage.Plus(estimate(req, out))
+		}
+	}()
 	for d, err := range r.plan.Model.Stream(ctx, req) {
 		if err != nil {
 			r.send(ctx, evFail{err})
@@ -213,7 +309,7 @@ func (r *runner) think(ctx context.Context, req Request) {
 			first = false
 			r.notes <- FirstToken{}
 		}
-		if d.Text != "" {
+		if out += len(d.Text); d.Text != "" {
 			r.send(ctx, evText{d.Text})
 		}
 		if len(d.Calls) > 0 {
@@ -239,4 +335,15 @@ func (r *runner) send(ctx context.Context, ev any) {
 	case r.events <- ev:
 	case <-ctx.Done():
 	}
+}
+
+// estimate is what a request and out bytes of an answer cost whose vendor did not
+// come to say so: a token has about four bytes.
+func estimate(r Request, out int) Usage {
+	const bytes = 4
+	in := len(r.System)
+	for _, m := range r.Messages {
+		in += len(m.Text)
+	}
+	return Usage{In: in / bytes, Out: out / bytes}
 }

@@ -240,7 +240,7 @@ func TestToolThatWasNotGrantedIsNeverRun(t *testing.T) {
 func TestWhatIsRememberedIsWhatWasSent(t *testing.T) {
 	const reply = "One two three four five. Six seven eight nine ten, eleven twelve! Thirteen fourteen."
 	words := strings.Fields(reply)
-	for range 300 {
+	for range 1000 {
 		at := time.Duration(rand.Int64N(int64(3200 * time.Millisecond)))
 		synctest.Test(t, func(t *testing.T) {
 			m := &tape{}

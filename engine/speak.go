@@ -31,6 +31,7 @@ type voicing struct {
 	// allocation.
 	spare  chan []int16
 	ledger ledger
+	reined reined // of play
 }
 
 // sound is one frame of a sentence. A frame without samples marks the end of a
@@ -44,6 +45,7 @@ func newVoicing(r *runner) *voicing {
 	return &voicing{
 		r: r, sentences: make(chan string, MaxReply/2),
 		frames: make(chan sound, ahead), spare: make(chan []int16, ahead),
+		reined: reined{rein: r.plan.Rein, commit: r.plan.Commit},
 	}
 }
 
@@ -63,6 +65,9 @@ func (v *voicing) synthesise(ctx context.Context) {
 			}
 			s := v.ledger.open(text)
 			if v.r.plan.Mouth == nil || v.r.plan.Synth == nil {
+				if !v.r.committed(ctx) {
+					return
+				}
 				v.ledger.close(s, 0)
 				v.push(ctx, sound{of: s})
 				continue
@@ -106,6 +111,9 @@ func (v *voicing) speak(ctx context.Context, s *spoken) {
 	}
 	framer.End()
 	emit()
+	if n == 0 && !v.r.committed(ctx) { // what has no sound is heard by being shown
+		return
+	}
 	v.ledger.close(s, n)
 	v.push(ctx, sound{of: s})
 }
@@ -161,6 +169,13 @@ func (v *voicing) play(ctx context.Context) {
 				heard()
 				continue
 			}
+			if err := v.reined.before(ctx, func() bool { return v.ledger.wordBegins(f.of) || quiet(f.samples) }); err != nil {
+				if ctx.Err() == nil {
+					v.r.send(ctx, evCut{err})
+				}
+				return
+			}
+			v.reined.level(f.samples)
 			if err := v.r.plan.Mouth.Play(ctx, f.samples); err != nil {
 				if ctx.Err() == nil {
 					v.r.send(ctx, evCut{err})
@@ -183,7 +198,7 @@ func (v *voicing) play(ctx context.Context) {
 
 // fadeOut drops what is queued and lets the voice die away within 60 ms.
 func (v *voicing) fadeOut(ctx context.Context) {
-	if v.r.plan.Mouth == nil {
+	if v.r.plan.Mouth == nil || v.reined.silent || !v.reined.begun {
 		return
 	}
 	v.ledger.unsend(v.r.plan.Mouth.Flush())
@@ -193,6 +208,7 @@ func (v *voicing) fadeOut(ctx context.Context) {
 		if !ok || f.samples == nil {
 			return
 		}
+		v.reined.level(f.samples)
 		ramp(f.samples, fade-i, fade-i-1)
 		if v.r.plan.Mouth.Play(ctx, f.samples) != nil {
 			return
