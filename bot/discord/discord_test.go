@@ -28,9 +28,9 @@ import (
 )
 
 const (
-	token = "the-token"
-	mira  = "900000000000000021"
-	odo   = "900000000000000022"
+	botToken = "the-token"
+	mira     = "900000000000000021"
+	odo      = "900000000000000022"
 )
 
 // ear recognises everything as the same question.
@@ -164,11 +164,11 @@ func running(t testing.TB, o Options, before ...func(*discordtest.Server)) *scen
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := discordtest.NewServer(token, calls)
+	d := discordtest.NewServer(botToken, calls)
 	d.Join(mira, "Mira", discordtest.Everyone)
 	d.Join(odo, "Odo", discordtest.Everyone)
 	w := world{t.TempDir()}
-	o.Token, o.HTTP, o.Open, o.Shelf, o.Library = secret.New(token), d.Client(), w.open, w.shelf, w
+	o.Token, o.HTTP, o.Open, o.Shelf, o.Library = secret.New(botToken), d.Client(), w.open, w.shelf, w
 	o.Data = w.dir
 	if o.Consent == "" {
 		o.Consent = Transcript
@@ -336,7 +336,7 @@ func TestWrongTokenIsOneSentenceThatNamesTheFix(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer calls.Close()
-	d := discordtest.NewServer(token, calls)
+	d := discordtest.NewServer(botToken, calls)
 	defer d.Close()
 	app, err := New(Options{Token: secret.New("another"), HTTP: d.Client(), Data: t.TempDir()})
 	if err != nil {
@@ -355,7 +355,7 @@ func TestCheckNamesWhatIsWrongBeforehand(t *testing.T) {
 	for _, tc := range []struct {
 		token, guild, want string
 	}{
-		{token, discordtest.Guild, "The Table"}, {token, "", "every server"}, {"another", "", "Bot page"}, {token, "12345", "not in that server"},
+		{botToken, discordtest.Guild, "The Table"}, {botToken, "", "every server"}, {"another", "", "Bot page"}, {botToken, "12345", "not in that server"},
 	} {
 		note, err := Check(t.Context(), Options{Token: secret.New(tc.token), Guild: tc.guild, HTTP: d.Client(), Data: t.TempDir()})
 		if err != nil {

@@ -78,6 +78,14 @@ func setup(ctx context.Context, c *call) (answer, error) {
 	return answer{text: b.String(), rows: setupRows(c.l, set, c.app.place(c.i.GuildID).Consent)}, nil
 }
 
+// aboutConsent says in the menu what each state does.
+var aboutConsent = map[Consent]string{
+	Off:        "Nobody is heard; players type",
+	Live:       "Answered, and nothing is kept",
+	Transcript: "The words of those who agreed are kept",
+	Audio:      "And the sound, of those who agreed to that",
+}
+
 // setupRows are the menus of /setup.
 func setupRows(l tongue, set setting, mode Consent) []discordgo.MessageComponent {
 	none := 0
@@ -88,16 +96,10 @@ func setupRows(l tongue, set setting, mode Consent) []discordgo.MessageComponent
 	for _, r := range set.DMRoles {
 		roles.DefaultValues = append(roles.DefaultValues, discordgo.SelectMenuDefaultValue{ID: r, Type: discordgo.SelectMenuDefaultValueRole})
 	}
-	about := map[Consent]string{
-		Off:        "Nobody is heard; players type",
-		Live:       "Answered, and nothing is kept",
-		Transcript: "The words of those who agreed are kept",
-		Audio:      "And the sound, of those who agreed to that",
-	}
 	consent := discordgo.SelectMenu{MenuType: discordgo.StringSelectMenu, CustomID: customID(anywhere, "consent"), Placeholder: l.say("What is kept")}
 	for _, s := range consentStates {
 		consent.Options = append(consent.Options, discordgo.SelectMenuOption{
-			Label: l.say(string(s)), Value: string(s), Description: l.say(about[s]), Default: s == mode,
+			Label: l.say(string(s)), Value: string(s), Description: l.say(aboutConsent[s]), Default: s == mode,
 		})
 	}
 	return []discordgo.MessageComponent{

@@ -35,7 +35,7 @@ func TestSimulationIsADiscordWithPeopleAndFaults(t *testing.T) {
 		"as Mira", "/npc mute name=bartok", "elsewhere /help", "press nothing", "complete /npc mute name=ba",
 		"leave Mira", "close bot 4015", "posted", "as lead", "/session stop", "quit", "never reached")
 	for _, want := range []string{
-		"/session start", "> (only you) Done.", "2 in the call", "Mira sent ", "The Gilded Flagon",
+		"/session start", "begins: The taproom", "2 in the call", "Mira sent ", "The Gilded Flagon",
 		`"session":`, `"api":`, "certificate.pem",
 	} {
 		if !strings.Contains(out, want) {
