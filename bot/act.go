@@ -166,8 +166,11 @@ func (t *Table) XCard(ctx context.Context, who Person, on bool) error {
 	})
 }
 
+// PlayedX is why an X-card keeps the NPCs silent.
+const PlayedX = "An X-card was played: the NPCs are silent until the DM goes on."
+
 func (t *Table) playX() {
-	t.halt("An X-card was played: the NPCs are silent until the DM goes on.")
+	t.halt(PlayedX)
 	t.alert(Alert{Text: t.stopped, Bad: true})
 }
 

@@ -18,6 +18,7 @@ const anywhere = "-"
 type button struct {
 	name               string
 	dm, admin, session bool
+	window             bool // it is a modal that is sent, not a button or menu
 	run                func(ctx context.Context, c *call, arg string) (answer, error)
 }
 
@@ -40,9 +41,9 @@ func buttons() []button {
 		{name: "roles", admin: true, run: pressRoles},
 		{name: "consent", admin: true, run: pressConsent},
 		{name: "again", admin: true, run: pressAgain},
-		{name: "import", dm: true, run: sendCampaign},
-		{name: "entities", dm: true, session: true, run: sendEntities},
-		{name: "whisper", dm: true, session: true, run: sendWhisper},
+		{name: "import", dm: true, window: true, run: sendCampaign},
+		{name: "entities", dm: true, session: true, window: true, run: sendEntities},
+		{name: "whisper", dm: true, session: true, window: true, run: sendWhisper},
 	}
 }
 
@@ -69,9 +70,13 @@ func pressed(id string) (mark string, b button, arg string, ok bool) {
 	return "", button{}, "", false
 }
 
-// press runs what a component or a modal is for.
+// press runs what a component or a modal is for. One that pretends to be the other
+// is refused: its fields are not there.
 func (a *App) press(c *call, id string) {
 	mark, b, arg, ok := pressed(id)
+	if b.window != (c.i.Type == discordgo.InteractionModalSubmit) {
+		ok = false
+	}
 	if b.session && (c.game == nil || c.game.mark != mark) || !b.session && mark != anywhere {
 		ok = false
 	}

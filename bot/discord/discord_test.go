@@ -66,13 +66,19 @@ func tone(n int) []int16 {
 
 // world is what the application stands on in tests: a shipped campaign and a memory
 // for each server, as cmd has it.
-type world struct{ dir string }
+type world struct {
+	dir   string
+	mu    sync.Mutex // guards hosts
+	hosts map[string]*mcp.Host
+	// ran counts what the tool that writes was given.
+	ran []string
+}
 
-func (w world) store(ctx context.Context, guild string) (memory.Store, error) {
+func (w *world) store(ctx context.Context, guild string) (memory.Store, error) {
 	return sqlite.Open(ctx, filepath.Join(w.dir, guild+".db"))
 }
 
-func (w world) open(ctx context.Context, p Place) (*Seat, error) {
+func (w *world) open(ctx context.Context, p Place) (*Seat, error) {
 	name := p.Campaign
 	if name == "" {
 		name = "gilded-flagon"
@@ -97,15 +103,29 @@ func (w world) open(ctx context.Context, p Place) (*Seat, error) {
 		Tool: mcp.Tool{Name: "roll", Description: "rolls", Category: mcp.Core, Schema: []byte(`{"type":"object"}`), Estimated: time.Millisecond, Max: time.Second},
 		Call: func(context.Context, mcp.Caller, json.RawMessage) (string, error) { return `{"total":9}`, nil },
 	}
-	if err := host.Add(dice); err != nil {
+	post := mcp.Builtin{
+		Tool: mcp.Tool{Name: "post", Description: "writes", Category: mcp.Core, Schema: []byte(`{"type":"object"}`), Estimated: time.Millisecond, Max: time.Second, Writes: true},
+		Call: func(_ context.Context, _ mcp.Caller, args json.RawMessage) (string, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.ran = append(w.ran, string(args))
+			return "posted", nil
+		},
+	}
+	if err := host.Add(dice, post); err != nil {
 		return nil, err
 	}
+	w.mu.Lock()
+	w.hosts[p.Guild] = host
+	w.mu.Unlock()
+	c.NPCs[0].Portrait = "bartok.png"
 	recordings, err := bot.OpenRecordings(filepath.Join(w.dir, p.Guild+"-audio"))
 	if err != nil {
 		return nil, err
 	}
+	about := struct{ Brain, Ear, Mouth bot.Part }{bot.Part{Name: "the improviser"}, bot.Part{Name: "ear"}, bot.Part{Name: "hum"}}
 	table, err := bot.Open(ctx, bot.Options{
-		Campaign: c, Memory: store, Tools: host, Ear: ear{}, Synth: hum{}, Recordings: recordings,
+		Campaign: c, Memory: store, Tools: host, Ear: ear{}, Synth: hum{}, Recordings: recordings, About: about,
 		Feedback: filepath.Join(w.dir, "feedback.jsonl"), Additions: filepath.Join(w.dir, p.Guild+"-added.json"),
 		Brain: func(_ npc.Character, p improviser.Persona) engine.Model { return improviser.New(p, 1) },
 	})
@@ -124,7 +144,7 @@ func (w world) open(ctx context.Context, p Place) (*Seat, error) {
 
 func portrait(string) ([]byte, error) { return []byte("a picture"), nil }
 
-func (w world) shelf(ctx context.Context, p Place) (Shelf, error) {
+func (w *world) shelf(ctx context.Context, p Place) (Shelf, error) {
 	store, err := w.store(ctx, p.Guild)
 	if err != nil {
 		return Shelf{}, err
@@ -136,11 +156,11 @@ func (w world) shelf(ctx context.Context, p Place) (Shelf, error) {
 	return Shelf{Archive: bot.NewArchive(store, name), Close: store.Close}, nil
 }
 
-func (world) Stories(context.Context, string) ([]Story, error) {
+func (*world) Stories(context.Context, string) ([]Story, error) {
 	return []Story{{"gilded-flagon", "The Gilded Flagon", "An inn."}, {"drowned-ledger", "The Drowned Ledger", "A city."}}, nil
 }
 
-func (world) Import(_ context.Context, _ Place, file string, data []byte) (Story, []string, error) {
+func (*world) Import(_ context.Context, _ Place, file string, data []byte) (Story, []string, error) {
 	if string(data) != "a campaign" {
 		return Story{}, nil, errors.New(file + ": line 1: that is not a campaign")
 	}
@@ -152,6 +172,7 @@ func (world) Import(_ context.Context, _ Place, file string, data []byte) (Story
 type scene struct {
 	*discordtest.Server
 	calls *voicetest.Server
+	world *world
 	o     Options
 	app   *App
 	stop  func()
@@ -167,19 +188,21 @@ func running(t testing.TB, o Options, before ...func(*discordtest.Server)) *scen
 	d := discordtest.NewServer(botToken, calls)
 	d.Join(mira, "Mira", discordtest.Everyone)
 	d.Join(odo, "Odo", discordtest.Everyone)
-	w := world{t.TempDir()}
+	w := &world{dir: t.TempDir(), hosts: map[string]*mcp.Host{}}
 	o.Token, o.HTTP, o.Open, o.Shelf, o.Library = secret.New(botToken), d.Client(), w.open, w.shelf, w
 	o.Data = w.dir
 	if o.Consent == "" {
 		o.Consent = Transcript
 	}
+	if o.Rule == nil {
+		o.Rule = func(context.Context, string) (string, error) { return "", bot.Refuse("that is not in the free rules") }
+	}
 	o.Roll = func(_ context.Context, r Roll) (string, error) { return "`" + r.Dice + "` = **3**", nil }
-	o.Rule = func(context.Context, string) (string, error) { return "", bot.Refuse("that is not in the free rules") }
 	o.Processors = func() []Processor { return []Processor{{"audio", "ear", ""}, {"text", "a model", "api.example.com"}} }
 	for _, f := range before {
 		f(d)
 	}
-	s := &scene{Server: d, calls: calls, o: o}
+	s := &scene{Server: d, calls: calls, world: w, o: o}
 	s.start(t)
 	t.Cleanup(func() {
 		s.stop()
@@ -269,6 +292,7 @@ func (s *scene) press(t testing.TB, user, id string, values ...string) discordte
 }
 
 func TestPlayerSpeaksInTheVoiceChannelAndAnNPCAnswersThere(t *testing.T) {
+	t.Parallel()
 	d := began(t, Options{})
 	calls := d.calls
 	if r := d.slash(t, mira, "privacy optin"); !strings.Contains(r.Content, "hear you") {
@@ -324,6 +348,7 @@ func number(id string) (n uint64) {
 }
 
 func TestSessionNeedsSomebodyInAVoiceChannel(t *testing.T) {
+	t.Parallel()
 	d := running(t, Options{})
 	if r := d.slash(t, discordtest.Admin, "session start"); r.Content != english.fault(ErrNotInVoice) {
 		t.Errorf("got %q, want %q", r.Content, english.fault(ErrNotInVoice))
@@ -351,6 +376,7 @@ func TestWrongTokenIsOneSentenceThatNamesTheFix(t *testing.T) {
 }
 
 func TestCheckNamesWhatIsWrongBeforehand(t *testing.T) {
+	t.Parallel()
 	d := running(t, Options{})
 	for _, tc := range []struct {
 		token, guild, want string

@@ -169,7 +169,9 @@ func (g *game) panelText(s bot.Snapshot) string {
 	if line := lastTurn(g.l, s); line != "" {
 		b.WriteString(line + "\n")
 	}
-	bad := slices.DeleteFunc(slices.Clone(s.Alerts), func(a bot.Alert) bool { return !a.Bad })
+	bad := slices.DeleteFunc(slices.Clone(s.Alerts), func(a bot.Alert) bool {
+		return !a.Bad || a.Text == bot.PlayedX // while it holds, it is said above
+	})
 	for _, a := range bad[max(0, len(bad)-shownAlerts):] {
 		fmt.Fprintf(&b, "⚠ %s\n", short(g.l.say(a.Text), 200))
 	}

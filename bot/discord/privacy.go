@@ -11,6 +11,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/glyphoxa/glyphoxa/bot"
+	"github.com/glyphoxa/glyphoxa/memory"
 )
 
 func privacyCommands() []command {
@@ -54,9 +55,9 @@ func decide(c *call, a assent) (answer, error) {
 	case refused:
 		return answer{text: c.l.say("You are not heard. You can still talk to the NPCs with `/say`.")}, nil
 	case kept:
-		return answer{text: c.l.say("The NPCs hear you from now on, and the sound of your voice is kept.") + " " + mode.notice(c.l)}, nil
+		return answer{text: c.l.say("The NPCs hear you from now on, and the sound of your voice is kept.")}, nil
 	}
-	return answer{text: c.l.say("The NPCs hear you from now on.") + " " + mode.notice(c.l)}, nil
+	return answer{text: c.l.say("The NPCs hear you from now on.") + " " + sentence(c.l.say(aboutConsent[mode]))}, nil
 }
 
 func showPrivacy(ctx context.Context, c *call) (answer, error) {
@@ -139,6 +140,9 @@ func (b *bounded) Write(p []byte) (int, error) {
 func countLines(ctx context.Context, a *bot.Archive, player string) (int, error) {
 	var n lineCounter
 	err := a.Export(ctx, &n, player)
+	if errors.Is(err, memory.ErrUnknown) { // nothing was ever kept
+		err = nil
+	}
 	return n.lines, err
 }
 
@@ -163,7 +167,7 @@ func exportMine(ctx context.Context, c *call) (answer, error) {
 		if err != nil {
 			return err
 		}
-		if err := shelf.Archive.Export(ctx, w, c.who.ID); err != nil {
+		if err := shelf.Archive.Export(ctx, w, c.who.ID); err != nil && !errors.Is(err, memory.ErrUnknown) {
 			return err
 		}
 		if shelf.Recordings != nil {
@@ -209,7 +213,7 @@ func forget(ctx context.Context, c *call) (answer, error) {
 	}
 	defer done()
 	lines, err := shelf.Archive.Forget(ctx, c.who.ID)
-	if err != nil {
+	if err != nil && !errors.Is(err, memory.ErrUnknown) {
 		return answer{}, err
 	}
 	if shelf.Recordings != nil {

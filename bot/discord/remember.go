@@ -83,7 +83,9 @@ func (c *call) entry(ctx context.Context) (bot.Entry, error) {
 	if err != nil {
 		return bot.Entry{}, err
 	}
-	if len(found) == 0 {
+	// The search takes what looks or sounds alike; an answer about somebody else
+	// helps nobody.
+	if len(found) == 0 || !strings.Contains(memory.FoldName(found[0].Name), memory.FoldName(want)) {
 		return bot.Entry{}, bot.Refuse("nobody and nothing here is called %q", short(want, 100))
 	}
 	return shelf.Archive.Entry(ctx, "", found[0].ID)
@@ -138,7 +140,7 @@ type statement struct{ bot.Statement }
 
 func (s statement) words() string {
 	if s.Kind != "" {
-		return short(strings.TrimSpace(s.Kind+" "+s.Object+" "+s.Text), 200)
+		return short(strings.TrimSpace(s.About+" "+s.Kind+" "+s.Object+" "+s.Text), 200)
 	}
 	return short(s.Text, 200)
 }

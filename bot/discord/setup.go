@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -108,8 +109,8 @@ func setupRows(l tongue, set setting, mode Consent) []discordgo.MessageComponent
 }
 
 func pressRoles(_ context.Context, c *call, _ string) (answer, error) {
-	if len(c.values) > maxMasters {
-		return answer{}, errStale
+	if len(c.values) > maxMasters || slices.ContainsFunc(c.values, func(v string) bool { _, err := strconv.ParseUint(v, 10, 64); return err != nil }) {
+		return answer{}, errStale // Discord's menu sends ids of roles, and nothing else
 	}
 	if err := c.app.settings.change(c.i.GuildID, func(s *setting) { s.DMRoles = slices.Clone(c.values) }); err != nil {
 		return answer{}, err
