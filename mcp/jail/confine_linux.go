@@ -125,7 +125,7 @@ func confine(o orders) (string, error) {
 	case o.Open:
 		return "process group and resource limits only, as configured", nil
 	case err != nil || abi < 1:
-		return "", errors.New("this kernel has no Landlock; set isolation: none for this server to run it with your rights")
+		return "", errors.New("this kernel has no Landlock; set open: true for this server to run it with your rights")
 	}
 	rules := []landlock.Rule{
 		landlock.RODirs(systemDirs...).IgnoreIfMissing(),
@@ -148,22 +148,38 @@ func confine(o orders) (string, error) {
 		rules = append(rules, r)
 	}
 	cfg := landlock.V11
-	held := []string{"files"}
-	switch {
-	case o.Network:
+	if o.Network {
 		cfg.HandledAccessNet = 0
-	case abi >= 10:
-		held = append(held, "TCP", "UDP")
-	case abi >= 4:
-		held = append(held, "TCP")
 	}
-	if abi >= 6 {
-		held = append(held, "signals")
+	held, err := holding(abi, o)
+	if err != nil {
+		return "", err
 	}
 	if err := cfg.BestEffort().Restrict(rules...); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("Landlock ABI %d: %s", abi, strings.Join(held, ", ")), nil
+}
+
+// holding says what a server is kept from by a kernel with the given Landlock. It is
+// an error if that leaves it the network although it may not use it.
+func holding(abi int, o orders) (held []string, err error) {
+	held = []string{"files"}
+	switch {
+	case o.Network:
+	case o.Alone:
+		held = append(held, "network")
+	case abi >= 10:
+		held = append(held, "TCP", "UDP")
+	case abi >= 4:
+		held = append(held, "TCP")
+	default:
+		return nil, errors.New("this system can neither make a network for it that leads nowhere nor forbid TCP; set network: true for this server to let it connect")
+	}
+	if abi >= 6 {
+		held = append(held, "signals")
+	}
+	return held, nil
 }
 
 // rule permits a path, which may be a directory or a file.

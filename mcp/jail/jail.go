@@ -8,9 +8,10 @@
 // stays below it. The second copy confines itself and then becomes the server:
 // resource limits, no new privileges, and Landlock rules that leave it the
 // system's programs and libraries to read, its own directory to write, and the
-// network only if it is meant to have it. If any of that fails the server does not
-// start; a kernel without Landlock counts as failure too, unless [Spec.Open] is
-// set.
+// network only if it is meant to have it: without it the server lives in a network
+// namespace that leads nowhere or, where none can be made, Landlock forbids TCP. If
+// any of that fails the server does not start; a kernel without Landlock counts as
+// failure too, unless [Spec.Open] is set.
 //
 // When the child is closed, or this program dies in whatever way, the keeper gives
 // the server two seconds after the end of its input, two more after SIGTERM, and
@@ -26,7 +27,8 @@
 //
 // # Limits
 //
-// Landlock does not cover UDP before Linux ABI 10, nor what other programs do on a
+// Without namespaces, as in many containers, UDP is open before Landlock ABI 10; what
+// holds a server is in [Child.Confinement]. Neither covers what other programs do on a
 // server's behalf over sockets it can reach. It is a fence against careless and
 // curious servers; against hostile ones use a machine of their own.
 package jail

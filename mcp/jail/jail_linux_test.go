@@ -128,6 +128,14 @@ func intrude(secret, addr string) map[string]string {
 		}
 		return err
 	}())
+	try("send over UDP", func() error {
+		c, err := net.DialTimeout("udp4", addr, time.Second)
+		if err == nil {
+			_, err = c.Write([]byte("x"))
+			c.Close()
+		}
+		return err
+	}())
 	try("signal the parent", syscall.Kill(os.Getppid(), 0))
 	try("trace the parent", func() error {
 		runtime.LockOSThread()
@@ -218,8 +226,28 @@ func TestHostileServerGetsNowhere(t *testing.T) {
 	c := start(t, "intrude", func(s *Spec) {
 		s.Env = append(s.Env, "SECRET="+secret, "ADDR="+l.Addr().String())
 	})
-	if worked := decode[map[string]string](t, c); len(worked) > 0 {
+	worked := decode[map[string]string](t, c)
+	if !strings.Contains(c.Confinement, "network") && !strings.Contains(c.Confinement, "UDP") {
+		delete(worked, "send over UDP") // what this system cannot hold, it does not say it holds
+	}
+	if len(worked) > 0 {
 		t.Errorf("(%s) it could: %v", c.Confinement, slices.Sorted(maps.Keys(worked)))
+	}
+}
+
+func TestServerIsNeverLeftTheNetworkInSilence(t *testing.T) {
+	for abi := range 12 {
+		for _, o := range []orders{{}, {Alone: true}, {Network: true}} {
+			held, err := holding(abi, o)
+			says := strings.Join(held, " ")
+			kept := strings.Contains(says, "TCP") || strings.Contains(says, "network")
+			if !o.Network && !kept && err == nil {
+				t.Errorf("ABI %d, %+v: it starts, held by %q", abi, o, says)
+			}
+			if o.Network && (kept || err != nil) {
+				t.Errorf("ABI %d: it may use the network, and is held by %q, %v", abi, says, err)
+			}
+		}
 	}
 }
 

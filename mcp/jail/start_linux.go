@@ -24,6 +24,7 @@ type orders struct {
 	Read, Write []string
 	Network     bool
 	Open        bool
+	Alone       bool // set by the keeper: in a network of its own
 	Limits      Limits
 }
 
