@@ -48,7 +48,7 @@ var groups = map[string]string{
 // commands lists everything that can be typed. Those without a group stand alone.
 func commands() []command {
 	return slices.Concat(sessionCommands(), npcCommands(), tierCommands(), tableCommands(), memoryCommands(), entityCommands(),
-		campaignCommands(), toolCommands(), privacyCommands(), setupCommands(), menuCommands())
+		campaignCommands(), toolCommands(), privacyCommands(), consoleCommands(), setupCommands(), menuCommands())
 }
 
 // npcOption names an NPC, with suggestions.

@@ -135,7 +135,8 @@ func (w *world) open(ctx context.Context, p Place) (*Seat, error) {
 	return &Seat{
 		Table: table, Archive: bot.NewArchive(store, c.ID), Tools: bot.NewWorkshop(host), Recordings: recordings,
 		Roll: func(_ context.Context, r Roll) (string, error) { return "`" + r.Dice + "` = **4**", nil }, Portrait: portrait,
-		Reload: func(ctx context.Context) error { return table.Reload(ctx, c) },
+		Console: func(name string) string { return "http://127.0.0.1/page-for-" + name },
+		Reload:  func(ctx context.Context) error { return table.Reload(ctx, c) },
 		Close: func() error {
 			return errors.Join(table.Close(context.WithoutCancel(ctx)), host.Close(), store.Close(), recordings.Close())
 		},

@@ -29,6 +29,9 @@ type Seat struct {
 	Portrait func(path string) ([]byte, error)
 	// Reload reads the campaign's files anew.
 	Reload func(ctx context.Context) error
+	// Console makes a link that lets the game master of this name into the page of
+	// the table, once.
+	Console func(name string) string
 	// Close ends the table and everything it stands on.
 	Close func() error
 }

@@ -73,6 +73,10 @@ func (g *guilds) open(ctx context.Context, p discord.Place) (*discord.Seat, erro
 	if err != nil {
 		return nil, errors.Join(err, closeRecordings(o.recordings))
 	}
+	page, err := openPage(s)
+	if err != nil {
+		return nil, errors.Join(err, s.close(context.WithoutCancel(ctx)), closeRecordings(o.recordings))
+	}
 	desk := &desk{s.host}
 	return &discord.Seat{
 		Table: s.table, Archive: bot.NewArchive(s.store, s.campaign), Tools: bot.NewWorkshop(s.host), Recordings: o.recordings,
@@ -85,8 +89,9 @@ func (g *guilds) open(ctx context.Context, p discord.Place) (*discord.Seat, erro
 			cast(c, cfg.TTS)
 			return s.table.Reload(ctx, c)
 		},
+		Console: page.link,
 		Close: func() error {
-			return errors.Join(s.close(context.WithoutCancel(ctx)), closeRecordings(o.recordings))
+			return errors.Join(page.close(ctx), s.close(context.WithoutCancel(ctx)), closeRecordings(o.recordings))
 		},
 	}, nil
 }

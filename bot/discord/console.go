@@ -1,0 +1,22 @@
+package discord
+
+import (
+	"context"
+	"errors"
+)
+
+func consoleCommands() []command {
+	return []command{
+		{name: "console", about: "Open the game master's page for this session", dm: true, session: true, run: openConsole},
+	}
+}
+
+// openConsole answers with a link that lets the caller in once, and that nobody
+// else sees.
+func openConsole(_ context.Context, c *call) (answer, error) {
+	link := c.game.sitting().Console
+	if link == nil {
+		return answer{}, errors.New("this bot serves no page")
+	}
+	return answer{text: c.l.say("Your page, which this link opens once: %s", link(c.who.Name))}, nil
+}
