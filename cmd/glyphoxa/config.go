@@ -32,8 +32,10 @@ type config struct {
 	Hosts []string `yaml:"hosts" strict:"max=20"`
 
 	LLM provider `yaml:"llm"`
-	STT provider `yaml:"stt"`
-	TTS provider `yaml:"tts"`
+	// LLMFallback are asked when LLM fails or is later than usual, in their order.
+	LLMFallback []provider `yaml:"llm_fallback" strict:"max=4"`
+	STT         provider   `yaml:"stt"`
+	TTS         provider   `yaml:"tts"`
 	// S2S plays the NPCs whose campaign says engine: s2s.
 	S2S provider `yaml:"s2s"`
 
@@ -216,15 +218,15 @@ func defaults() config {
 		Campaign: "gilded-flagon",
 		Listen:   "127.0.0.1:8420",
 		Hosts:    []string{},
-		LLM:      provider{Provider: "auto"},
-		STT:      provider{Provider: "auto"},
-		TTS:      provider{Provider: "auto"},
-		S2S:      provider{Provider: "auto"},
-		Hearing:  hearingConfig{Players: map[string]engine.Patience{}},
-		Routing:  routingConfig{Below: "skip", Models: map[string]string{}},
-		Memory:   memoryConfig{Store: "sqlite"},
-		Budget:   budgetConfig{Prices: []priceConfig{}},
-		Discord:  discordConfig{Token: secret.Env("DISCORD_TOKEN"), Consent: "transcript"},
+		LLM:      provider{Provider: "auto"}, LLMFallback: []provider{},
+		STT:     provider{Provider: "auto"},
+		TTS:     provider{Provider: "auto"},
+		S2S:     provider{Provider: "auto"},
+		Hearing: hearingConfig{Players: map[string]engine.Patience{}},
+		Routing: routingConfig{Below: "skip", Models: map[string]string{}},
+		Memory:  memoryConfig{Store: "sqlite"},
+		Budget:  budgetConfig{Prices: []priceConfig{}},
+		Discord: discordConfig{Token: secret.Env("DISCORD_TOKEN"), Consent: "transcript"},
 	}
 }
 

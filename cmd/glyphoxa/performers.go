@@ -47,9 +47,8 @@ func findPerformer(o setting, getenv func(string) string) (speechToSpeech, error
 	return p, err
 }
 
-// performers makes the sessions of the NPCs that hear and speak by themselves. tell
-// is how the game master hears of trouble.
-func performers(o setting, tell func(bot.Alert)) (func(npc.Character) bot.Performer, error) {
+// performers makes the sessions of the NPCs that hear and speak by themselves.
+func performers(o setting) (func(npc.Character) bot.Performer, error) {
 	vendor, err := findPerformer(o, os.Getenv)
 	if err != nil {
 		return nil, err
@@ -60,7 +59,7 @@ func performers(o setting, tell func(bot.Alert)) (func(npc.Character) bot.Perfor
 			return nil
 		}
 		if vendor.make == nil {
-			tell(bot.Alert{Text: c.Name + " wants to be played by a model that hears and speaks by itself (engine: s2s), and there is none: set s2s: in the configuration. Until then the usual parts play."})
+			o.alert(bot.Alert{Text: c.Name + " wants to be played by a model that hears and speaks by itself (engine: s2s), and there is none: set s2s: in the configuration. Until then the usual parts play."})
 			return nil
 		}
 		p, err := vendor.make(s2s.Options{
@@ -68,12 +67,12 @@ func performers(o setting, tell func(bot.Alert)) (func(npc.Character) bot.Perfor
 			Voice: c.Voice.ID, Pronouns: c.Pronouns, Language: c.Language,
 			Fell: func(name string, err error) {
 				once.Do(func() {
-					tell(bot.Alert{Text: fmt.Sprintf("%s does not answer (%v). The usual parts play its NPCs until it does.", name, err), Bad: true})
+					o.alert(bot.Alert{Text: fmt.Sprintf("%s does not answer (%v). The usual parts play its NPCs until it does.", name, err), Bad: true})
 				})
 			},
 		})
 		if err != nil {
-			tell(bot.Alert{Text: c.Name + " cannot be played by a model that hears and speaks by itself: " + err.Error(), Bad: true})
+			o.alert(bot.Alert{Text: c.Name + " cannot be played by a model that hears and speaks by itself: " + err.Error(), Bad: true})
 			return nil
 		}
 		return p

@@ -27,6 +27,8 @@ var synthesizers = []string{"espeak", "flite", "openai", "elevenlabs", "cartesia
 // improviser alone; a nil ear or synth is none.
 type parts struct {
 	model engine.Model
+	// more are asked when model fails or is late.
+	more  []engine.Model
 	ear   engine.Recognizer
 	synth engine.Synthesizer
 	about struct{ Brain, Ear, Mouth bot.Part }
@@ -37,9 +39,19 @@ func findParts(ctx context.Context, o setting) (p parts, err error) {
 	if err := p.findModel(ctx, o); err != nil {
 		return p, fmt.Errorf("llm: %w", err)
 	}
+	if p.model != nil {
+		for i, c := range o.cfg.LLMFallback {
+			m, err := modelOf(c)
+			if err != nil {
+				return p, fmt.Errorf("llm_fallback %d: %w", i+1, err)
+			}
+			p.more = append(p.more, m)
+		}
+	}
 	if err := p.findEar(ctx, o); err != nil {
 		return p, fmt.Errorf("stt: %w", err)
 	}
+	p.secondEar(o)
 	if err := p.findSynth(ctx, o); err != nil {
 		return p, fmt.Errorf("tts: %w", err)
 	}
@@ -123,6 +135,29 @@ func (p *parts) findEar(ctx context.Context, o setting) error {
 	return nil
 }
 
+// secondEar lets this machine's own recogniser hear what a server does not. It is
+// basic, and better than silence.
+func (p *parts) secondEar(o setting) {
+	const (
+		streaming = 2 * time.Second // of vendors that hear while somebody speaks
+		whole     = 4 * time.Second // of servers that are sent the whole utterance
+	)
+	if p.ear == nil || p.ear.Basic() {
+		return
+	}
+	own, err := stt.NewPocketsphinx()
+	if err != nil {
+		return // there is no second ear here
+	}
+	patience := streaming
+	if _, ok := p.ear.(*stt.OpenAI); ok {
+		patience = whole
+	}
+	p.ear = stt.NewLadder(p.ear, own, patience, func(name string, err error) {
+		o.alert(bot.Alert{Text: fmt.Sprintf("%s does not hear (%v). The basic recogniser of this machine does until it is back: say names clearly, or type.", name, err), Bad: true})
+	})
+}
+
 func (p *parts) findSynth(ctx context.Context, o setting) error {
 	c := o.cfg.TTS
 	if o.silent || c.Provider == "none" {
@@ -149,6 +184,9 @@ func (p *parts) findSynth(ctx context.Context, o setting) error {
 		return fmt.Errorf("no provider %q: choose auto, openai, elevenlabs, cartesia, deepgram, espeak, flite or none", c.Provider)
 	}
 	set.Log = o.log
+	set.Fell = func(name string, err error) {
+		o.alert(bot.Alert{Text: fmt.Sprintf("%s does not speak (%v). Other voices stand in until it does.", name, err), Bad: true})
+	}
 	p.synth, p.about.Mouth = set, bot.Part{Name: set.Name()}
 	if !c.sells() {
 		p.about.Mouth.Basic = true

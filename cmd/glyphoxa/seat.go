@@ -48,6 +48,15 @@ type setting struct {
 	// watcher is told what happens at the table, under its name; nil for nobody.
 	watcher *observe.Observer
 	name    string
+	// tell is how the game master hears of trouble; nil before there is one.
+	tell func(bot.Alert)
+}
+
+// alert tells the game master, if there is one yet.
+func (o setting) alert(a bot.Alert) {
+	if o.tell != nil {
+		o.tell(a)
+	}
 }
 
 // seat is a table with everything it stands on.
@@ -120,15 +129,22 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 		return s, err
 	}
 
+	var table atomic.Pointer[bot.Table] // nil until there is one to tell
+	o.tell = func(a bot.Alert) {
+		if t := table.Load(); t != nil {
+			s.tasks.Go(func() { t.Tell(a) }) // it may be the table that asks
+		}
+	}
 	parts, err := findParts(ctx, o)
 	if err != nil {
 		return s, err
 	}
-	var table atomic.Pointer[bot.Table] // nil until there is one to tell
 	fell := func(m engine.Model, err error) {
-		if t := table.Load(); t != nil {
-			t.Tell(bot.Alert{Text: fmt.Sprintf("%s does not answer (%v). The improviser speaks for the NPCs until it does.", m.Name(), err), Bad: true})
+		next := "The improviser speaks"
+		if len(o.cfg.LLMFallback) > 0 {
+			next = "The next model, or in the end the improviser, speaks"
 		}
+		o.alert(bot.Alert{Text: fmt.Sprintf("%s does not answer (%v). %s for the NPCs until it does.", m.Name(), err, next), Bad: true})
 	}
 	opts := bot.Options{
 		Campaign: c, Memory: s.store, Spool: filepath.Join(dir, "waiting-lines"), Tools: s.host,
@@ -140,15 +156,12 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 			if parts.model == nil {
 				return alone
 			}
-			return engine.NewLadder(firstWord, fell, parts.model, alone)
+			rungs := append(append([]engine.Model{parts.model}, parts.more...), alone)
+			return engine.NewLadder(firstWord, fell, rungs...)
 		},
 	}
 	opts.About = parts.about
-	if opts.Performer, err = performers(o, func(a bot.Alert) {
-		if t := table.Load(); t != nil {
-			s.tasks.Go(func() { t.Tell(a) }) // it may be the table that asks
-		}
-	}); err != nil {
+	if opts.Performer, err = performers(o); err != nil {
 		return s, fmt.Errorf("s2s: %w", err)
 	}
 	opts.Patience, opts.PatienceOf = o.cfg.Hearing.Patience, o.cfg.Hearing.Players

@@ -17,8 +17,10 @@ const (
 	// firstToken is how long a model may take to begin, on a slow machine with the
 	// whole brief to read. The engine's ladder is stricter where there is another.
 	firstToken = 30 * time.Second
-	// nextToken is how long a stream may fall silent once it has begun.
-	nextToken = 10 * time.Second
+	// nextToken is how long a stream may fall silent once it has begun to speak: a
+	// voice that hangs for longer has broken off. One that only thinks or chooses
+	// tools has the time of the first word, again after each sign of life.
+	nextToken = 2 * time.Second
 	// wholeAnswer bounds an answer of signs of life without a word.
 	wholeAnswer = 3 * time.Minute
 )
@@ -43,11 +45,18 @@ func stream(ctx context.Context, name string, ask asking) iter.Seq2[engine.Delta
 			defer whole.Stop()
 			silent := time.AfterFunc(firstToken, func() { cancel(errSilent) })
 			defer silent.Stop()
-			err := ask(ctx, func() { silent.Reset(nextToken) }, func(d engine.Delta) bool {
+			spoken := false
+			patience := func() time.Duration {
+				if spoken {
+					return nextToken
+				}
+				return firstToken
+			}
+			err := ask(ctx, func() { silent.Reset(patience()) }, func(d engine.Delta) bool {
 				// Whoever listens may take their time: that is not the vendor's.
 				silent.Stop()
-				defer silent.Reset(nextToken)
-				begun = true
+				defer func() { silent.Reset(patience()) }()
+				begun, spoken = true, spoken || d.Text != ""
 				return yield(d, nil)
 			})
 			if err != nil && !errors.Is(err, errStopped) && ctx.Err() != nil {

@@ -23,9 +23,10 @@ const (
 	// programs is how many processes of one synthesiser run at once: they live
 	// for some 10 to 60 ms each.
 	programs = 4
-	// programTime is how long a program may take for a sentence: a hundred times
-	// what it needs. A long text gets a millisecond more for each byte.
-	programTime = 5 * time.Second
+	// programTime is how long a program may take for a sentence: hundreds of times
+	// what it needs, since a busy machine was seen to make one wait for six seconds. A
+	// long text gets a millisecond more for each byte.
+	programTime = 15 * time.Second
 	// chunkSize is the most that is yielded at a time: 46 ms at 22.05 kHz.
 	chunkSize = 1024
 )

@@ -27,7 +27,7 @@ const (
 	// firstSound is how long a server may take to begin, and silentFor how long it
 	// may fall silent once it has.
 	firstSound = 10 * time.Second
-	silentFor  = 5 * time.Second
+	silentFor  = 2 * time.Second
 	// maxErrorBody is how much of an answer that is no sound is read.
 	maxErrorBody = 4 << 10
 	// openAIRate is what OpenAI calls pcm; other servers keep to it.

@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/glyphoxa/glyphoxa/engine"
 )
@@ -24,9 +25,22 @@ type Set struct {
 	// Log receives one line for each sentence that another engine had to speak.
 	// Nil discards them.
 	Log *slog.Logger
+	// Fell is told once when another engine begins to stand in for one that fails. It
+	// must not block. Nil is fine.
+	Fell func(name string, err error)
 
-	engines []engine.Synthesizer
+	engines []standIn
 }
+
+// standIn is a synthesiser, and whether it works.
+type standIn struct {
+	engine.Synthesizer
+	breaker *engine.Breaker
+}
+
+// tooLate is how long an engine may take to begin, if there is another: sentences that
+// come later are a pause that everybody hears.
+const tooLate = 1500 * time.Millisecond
 
 // Installed is the synthesisers that this machine has: espeak-ng, and flite, which is
 // nicer for English. One of them is enough; without either the error says how to
@@ -48,11 +62,15 @@ func Installed(ctx context.Context) (*Set, error) {
 }
 
 // Add adds a synthesiser as the last to stand in.
-func (s *Set) Add(e engine.Synthesizer) { s.engines = append(s.engines, e) }
+func (s *Set) Add(e engine.Synthesizer) {
+	s.engines = append(s.engines, standIn{e, engine.NewBreaker()})
+}
 
 // Prefer adds a synthesiser as the first: what is configured goes before what the
 // machine happens to have.
-func (s *Set) Prefer(e engine.Synthesizer) { s.engines = slices.Insert(s.engines, 0, e) }
+func (s *Set) Prefer(e engine.Synthesizer) {
+	s.engines = slices.Insert(s.engines, 0, standIn{e, engine.NewBreaker()})
+}
 
 // Name lists the engines, such as "espeak, flite".
 func (s *Set) Name() string {
@@ -81,53 +99,90 @@ func (s *Set) Check(v engine.Voice) error {
 	if i < 0 {
 		return fmt.Errorf("voice engine %q: this table has %s", v.Engine, s.Name())
 	}
-	if c, ok := s.engines[i].(checker); ok {
+	if c, ok := s.engines[i].Synthesizer.(checker); ok {
 		return c.Check(v)
 	}
 	return nil
 }
 
 func (s *Set) index(name string) int {
-	return slices.IndexFunc(s.engines, func(e engine.Synthesizer) bool { return e.Name() == name })
+	return slices.IndexFunc(s.engines, func(e standIn) bool { return e.Name() == name })
 }
 
 // Speak speaks with the voice's engine, or with the next one that can, as long as
-// nothing has been heard: half a sentence is not said again in another voice.
+// nothing has been heard: half a sentence is not said again in another voice. One that
+// does not begin within 1.5 s, or that failed at the last three sentences, is passed
+// over.
 func (s *Set) Speak(ctx context.Context, v engine.Voice, text string) iter.Seq2[engine.Speech, error] {
 	return func(yield func(engine.Speech, error) bool) {
 		err := ErrNone
 		first := max(0, s.index(v.Engine))
 		for i := range s.engines {
 			e := s.engines[(first+i)%len(s.engines)]
-			heard, stopped := false, false
-			var failed error
-			for sound, err := range e.Speak(ctx, likeness(v, e.Name()), text) {
-				if err != nil {
-					failed = err
-					break
-				}
-				heard = true
-				if !yield(sound, nil) {
-					stopped = true
-					break
-				}
+			last := i == len(s.engines)-1
+			if !last && !e.breaker.Allow() {
+				continue
 			}
-			if stopped || failed == nil {
+			heard, stopped, failed := e.try(ctx, v, text, !last, yield)
+			if stopped {
+				return
+			}
+			if failed == nil {
+				e.breaker.Worked()
 				return
 			}
 			if heard || ctx.Err() != nil {
 				yield(engine.Speech{}, failed)
 				return
 			}
-			if s.Log != nil {
-				s.Log.Warn("another voice stands in", "failed", e.Name(), "error", failed)
+			if !last {
+				s.fell(e, failed)
 			}
-			if i == 0 {
+			if i == 0 || errors.Is(err, ErrNone) {
 				err = failed // what was asked for is what the reader should mend
 			}
 		}
 		yield(engine.Speech{}, err)
 	}
+}
+
+// fell notes that another engine has to stand in.
+func (s *Set) fell(e standIn, err error) {
+	note := e.breaker.Failed
+	if errors.Is(err, errTooLate) {
+		note = e.breaker.Trip // it costs a pause each time
+	}
+	if note() && s.Fell != nil {
+		s.Fell(e.Name(), err)
+	}
+	if s.Log != nil {
+		s.Log.Warn("another voice stands in", "failed", e.Name(), "error", err)
+	}
+}
+
+// errTooLate is an engine that does not begin.
+var errTooLate = fmt.Errorf("no sound within %v", tooLate)
+
+// try speaks with one engine. stopped is set if nobody listens any more.
+func (e standIn) try(ctx context.Context, v engine.Voice, text string, hurry bool, yield func(engine.Speech, error) bool) (heard, stopped bool, failed error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := time.AfterFunc(tooLate, func() { cancel(errTooLate) })
+	defer late.Stop()
+	if !hurry {
+		late.Stop()
+	}
+	for sound, err := range e.Speak(ctx, likeness(v, e.Name()), text) {
+		late.Stop()
+		if err != nil {
+			return heard, false, err
+		}
+		heard = true
+		if !yield(sound, nil) {
+			return true, true, nil
+		}
+	}
+	return heard, false, nil
 }
 
 // likeness is a voice as another engine can come near it: same language, pitch and

@@ -8,6 +8,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/glyphoxa/glyphoxa/engine"
 	"github.com/glyphoxa/glyphoxa/voice/pcm"
@@ -74,6 +76,55 @@ func TestAnEngineThatFailsBeforeItsFirstSoundIsStoodInFor(t *testing.T) {
 	s.Prefer(broken)
 	if got := say(t, s, engine.Voice{}, "hello"); len(got.Samples) != 3 {
 		t.Errorf("got %d chunks of the one that stands in, want all 3", len(got.Samples))
+	}
+}
+
+// dumb never makes a sound.
+type dumb struct{ asked *int }
+
+func (dumb) Name() string { return "openai" }
+
+func (d dumb) Speak(ctx context.Context, _ engine.Voice, _ string) iter.Seq2[engine.Speech, error] {
+	return func(yield func(engine.Speech, error) bool) {
+		*d.asked++
+		<-ctx.Done()
+		yield(engine.Speech{}, context.Cause(ctx))
+	}
+}
+
+func TestR18AVoiceThatDoesNotBeginIsStoodInForAfterOneAndAHalfSecondsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, told := 0, 0
+		s := &Set{Fell: func(string, error) { told++ }}
+		s.Add(dumb{&asked})
+		s.Add(&teller{name: "espeak"})
+		start := time.Now()
+		for range 5 {
+			if got := say(t, s, engine.Voice{}, "hello"); len(got.Samples) != 3 {
+				t.Fatalf("got %d chunks", len(got.Samples))
+			}
+		}
+		if took := time.Since(start); took != tooLate || asked != 1 || told != 1 {
+			t.Errorf("five sentences took %v, it was asked %d times and told %d times; want %v, once and once", took, asked, told, tooLate)
+		}
+		time.Sleep(30 * time.Second)
+		say(t, s, engine.Voice{}, "hello")
+		if asked != 2 {
+			t.Errorf("30 s later it was asked %d times, want one more", asked)
+		}
+	})
+}
+
+func TestR17AVoiceThatFailsThreeTimesIsLeftAlone(t *testing.T) {
+	broken := &teller{name: "openai", err: errors.New("no route to host")}
+	s := &Set{}
+	s.Add(broken)
+	s.Add(&teller{name: "espeak"})
+	for range 10 {
+		say(t, s, engine.Voice{}, "hello")
+	}
+	if len(broken.asked) != 3 {
+		t.Errorf("asked %d times, want 3", len(broken.asked))
 	}
 }
 

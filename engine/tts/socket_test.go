@@ -91,7 +91,7 @@ func TestAVendorsFaultsAreErrorsInWords(t *testing.T) {
 	for fault, want := range map[enginetest.Fault]string{
 		enginetest.BadKey: "check the API key", enginetest.Overloaded: "HTTP 503", enginetest.HangUp: "hung up: internal error",
 		enginetest.ErrorEnd: "all of your credits", enginetest.NoSound: "no sound", enginetest.StallSound: "stopped sending sound",
-		enginetest.Hang: "stopped sending sound",
+		enginetest.Hang: "no connection within 2s",
 	} {
 		server := &enginetest.Voices{}
 		for s, voice := range vendors(t, server) {
