@@ -170,6 +170,7 @@ func (t *Table) XCard(ctx context.Context, who Person, on bool) error {
 const PlayedX = "An X-card was played: the NPCs are silent until the DM goes on."
 
 func (t *Table) playX() {
+	t.fadeOut(func(Music, bool) bool { return true })
 	t.halt(PlayedX)
 	t.alert(Alert{Text: t.stopped, Bad: true})
 }

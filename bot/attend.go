@@ -33,6 +33,7 @@ func (t *Table) Attend(ctx context.Context, call *voice.Conn, person func(user u
 			return ErrAttending
 		}
 		t.call, t.voices = call, map[string]*voice.Voice{}
+		t.band.move(call.Voice(musicPriority))
 		return nil
 	}); err != nil {
 		return err
@@ -67,6 +68,7 @@ func (t *Table) Attend(ctx context.Context, call *voice.Conn, person func(user u
 			v.Close()
 		}
 		t.call, t.voices = nil, nil
+		t.band.move(nil)
 		return nil
 	})
 }

@@ -21,6 +21,7 @@ type Event struct {
 	Scene *Scene `json:"scene,omitempty"`
 	Alert *Alert `json:"alert,omitempty"`
 	Card  *Card  `json:"card,omitempty"`
+	Music *Music `json:"music,omitempty"`
 	// Question is for the DM alone.
 	Question *Question `json:"question,omitempty"`
 }

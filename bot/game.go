@@ -186,6 +186,7 @@ func (t *Table) trouble(err error) {
 func (t *Table) enter(s campaigns.Scene) {
 	t.scene = Scene{ID: s.ID, Name: s.Name, Text: s.Text, Mood: s.Mood, Present: slices.Clone(s.Present)}
 	t.recast()
+	t.playScene(s)
 }
 
 // recast rebuilds what depends on who is present and who is muted.
@@ -282,6 +283,7 @@ func (t *Table) snapshot() Snapshot {
 		NPCs: slices.Clone(t.cards), Lines: slices.Clone(t.shown), Turns: slices.Clone(t.turns),
 		Tools: slices.Clone(t.tools), Alerts: slices.Clone(t.alerts), Cards: slices.Clone(t.rules),
 		Brain: t.o.About.Brain, Ear: t.o.About.Ear, Mouth: t.o.About.Mouth,
+		Music:   t.band.playing(),
 		Stopped: t.stopped != "", Why: t.stopped, Paused: t.paused.Load(), Session: t.session, Started: t.started,
 		Tier: t.override.shown(time.Now()), Barred: slices.Clone(t.barred), Spent: t.spent,
 	}

@@ -35,7 +35,7 @@ func (t *Table) Listen(ctx context.Context, who Person, frames iter.Seq[[]int16]
 	begun := 0
 	ear := engine.NewEar(t.o.Ear, prefix, engine.EarOptions{
 		Hearing: hints, Pauses: pauses, Keep: t.o.Performer != nil || t.o.Recordings != nil && who.Recorded,
-		Began:   func(string) { begun++; t.post(func() { t.hearing++ }) },
+		Began:   func(string) { begun++; t.post(func() { t.hears(1) }) },
 		Talking: func(voiced time.Duration) { t.post(func() { t.talks(who, voiced) }) },
 		Paused:  func() { t.post(func() { t.pauses(who) }) },
 		MayEnd:  func(u engine.Utterance) { t.post(func() { t.guess(who, u) }) },
@@ -49,7 +49,7 @@ func (t *Table) Listen(ctx context.Context, who Person, frames iter.Seq[[]int16]
 	}
 	// What was begun and never finished is not waited for.
 	t.post(func() {
-		t.hearing -= begun - ended
+		t.hears(ended - begun)
 		t.rule(t.floor.Says(who.ID, "", true, false, time.Now()))
 		if ended < begun {
 			t.dropGuess(context.Cause(ctx))
@@ -57,6 +57,13 @@ func (t *Table) Listen(ctx context.Context, who Person, frames iter.Seq[[]int16]
 		t.next()
 	})
 	return context.Cause(ctx)
+}
+
+// hears counts the utterances that are being recognised; the music is turned down
+// meanwhile.
+func (t *Table) hears(n int) {
+	t.hearing += n
+	t.band.hush(t.hearing > 0)
 }
 
 // interim shows what has been recognised so far.
@@ -71,7 +78,7 @@ func (t *Table) interim(who Person, id, text string) {
 
 // heard takes an utterance into the talk.
 func (t *Table) heard(who Person, u engine.Utterance, err error) {
-	t.hearing--
+	t.hears(-1)
 	defer t.next()
 	if err != nil {
 		t.alert(Alert{Text: "What " + who.Name + " said was not recognised: " + err.Error(), Bad: true})

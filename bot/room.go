@@ -21,8 +21,9 @@ const late = 60 * time.Millisecond
 // room is where NPCs are heard when there is no voice call: it paces their sound
 // to real time and hands it to every listener.
 type room struct {
-	mu        sync.Mutex // guards listeners
+	mu        sync.Mutex // guards the two below
 	listeners []chan Sound
+	spoke     time.Time // when the last frame of a voice was sent
 	// Fast rooms do not wait for the clock: sound that goes to a file.
 	fast bool
 }
@@ -44,6 +45,9 @@ func (r *room) listen() (sounds <-chan Sound, stop func()) {
 func (r *room) send(s Sound) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if s.Samples != nil && s.NPC != Background {
+		r.spoke = time.Now()
+	}
 	for _, l := range r.listeners {
 		select {
 		case l <- s:
@@ -76,6 +80,13 @@ func (r *room) keepUp(ctx context.Context) error {
 		}
 	}
 	return context.Cause(ctx)
+}
+
+// speaking reports whether an NPC is heard in the room.
+func (r *room) speaking(now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return now.Sub(r.spoke) < spokenFor
 }
 
 func drain(c chan Sound) {

@@ -16,6 +16,8 @@ type Snapshot struct {
 	Turns  []Turn  `json:"turns"`
 	Tools  []Tool  `json:"tools"`
 	Alerts []Alert `json:"alerts"`
+	// Music is what plays in the background.
+	Music Music `json:"music"`
 	// Cards are the last rules questions that were answered in writing.
 	Cards []Card `json:"cards,omitempty"`
 	// Questions wait for the DM.

@@ -17,6 +17,7 @@ import (
 	"github.com/glyphoxa/glyphoxa/mcp"
 	"github.com/glyphoxa/glyphoxa/memory"
 	"github.com/glyphoxa/glyphoxa/npc"
+	"github.com/glyphoxa/glyphoxa/voice/music"
 )
 
 // ErrClosed is returned by every action once the table is closing.
@@ -60,6 +61,8 @@ type Options struct {
 	Synth engine.Synthesizer
 	// About says what the three parts are, for the page.
 	About struct{ Brain, Ear, Mouth Part }
+	// Music is what may be played in the background; nil plays nothing.
+	Music *music.Library
 	// Forgetful tables store no line: what was said is gone when they close.
 	Forgetful bool
 	// Unpaced sends sound as fast as it is made: into a file instead of a room.
@@ -91,6 +94,7 @@ type Table struct {
 	log    *slog.Logger
 	events *eventLog
 	room   room
+	band   *band
 	writer *memory.Writer
 	// recaller finds what a line reminds an NPC of.
 	recaller *memory.Recaller
@@ -125,6 +129,7 @@ func Open(ctx context.Context, o Options) (*Table, error) {
 		log:    cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
 		events: newEventLog(),
 		room:   room{fast: o.Unpaced},
+		band:   newBand(),
 		inbox:  make(chan func(), 64),
 		ctx:    ctx,
 		stop:   stop,
@@ -134,6 +139,9 @@ func Open(ctx context.Context, o Options) (*Table, error) {
 		return nil, fmt.Errorf("set the table: %w", err)
 	}
 	t.tasks.Go(t.loop)
+	if o.Music != nil && !o.Unpaced {
+		t.tasks.Go(func() { t.perform(ctx) })
+	}
 	return t, nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/glyphoxa/glyphoxa/memory"
 	"github.com/glyphoxa/glyphoxa/memory/sqlite"
 	"github.com/glyphoxa/glyphoxa/npc"
+	"github.com/glyphoxa/glyphoxa/voice/music"
 	"github.com/glyphoxa/glyphoxa/voice/pcm"
 )
 
@@ -88,6 +89,8 @@ type setup struct {
 	additions, feedback string
 	recordings          *Recordings
 	budget              Budget
+	music               *music.Library
+	change              func(*campaigns.Campaign) // before the table opens
 }
 
 func (s setup) open(t *testing.T) (*Table, memory.Store) {
@@ -99,6 +102,9 @@ func (s setup) open(t *testing.T) (*Table, memory.Store) {
 	c, problems := campaigns.Load(fsys, campaigns.Options{})
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
+	}
+	if s.change != nil {
+		s.change(c)
 	}
 	if s.path == "" {
 		s.path = filepath.Join(t.TempDir(), "memory.db")
@@ -116,7 +122,7 @@ func (s setup) open(t *testing.T) (*Table, memory.Store) {
 	}
 	table, err := Open(t.Context(), Options{
 		Campaign: c, Memory: store, Tools: host, Synth: s.synth, Ear: s.ear, Unpaced: s.unpaced, Forgetful: s.forgets,
-		Additions: s.additions, Feedback: s.feedback, Budget: s.budget, Recordings: s.recordings,
+		Additions: s.additions, Feedback: s.feedback, Budget: s.budget, Recordings: s.recordings, Music: s.music,
 		Brain: func(npc.Character, improviser.Persona) engine.Model { return s.brain },
 	})
 	if err != nil {
