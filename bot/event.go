@@ -22,6 +22,8 @@ type Event struct {
 	Alert *Alert `json:"alert,omitempty"`
 	Card  *Card  `json:"card,omitempty"`
 	Music *Music `json:"music,omitempty"`
+	// Picture is for everybody.
+	Picture *Picture `json:"picture,omitempty"`
 	// Question is for the DM alone.
 	Question *Question `json:"question,omitempty"`
 }

@@ -283,7 +283,7 @@ func (t *Table) snapshot() Snapshot {
 		NPCs: slices.Clone(t.cards), Lines: slices.Clone(t.shown), Turns: slices.Clone(t.turns),
 		Tools: slices.Clone(t.tools), Alerts: slices.Clone(t.alerts), Cards: slices.Clone(t.rules),
 		Brain: t.o.About.Brain, Ear: t.o.About.Ear, Mouth: t.o.About.Mouth,
-		Music:   t.band.playing(),
+		Music: t.band.playing(), Pictures: t.gallery.all(),
 		Stopped: t.stopped != "", Why: t.stopped, Paused: t.paused.Load(), Session: t.session, Started: t.started,
 		Tier: t.override.shown(time.Now()), Barred: slices.Clone(t.barred), Spent: t.spent,
 	}

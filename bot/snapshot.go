@@ -16,6 +16,8 @@ type Snapshot struct {
 	Turns  []Turn  `json:"turns"`
 	Tools  []Tool  `json:"tools"`
 	Alerts []Alert `json:"alerts"`
+	// Pictures are the last ones, oldest first.
+	Pictures []Picture `json:"pictures,omitempty"`
 	// Music is what plays in the background.
 	Music Music `json:"music"`
 	// Cards are the last rules questions that were answered in writing.

@@ -90,12 +90,13 @@ type Options struct {
 
 // A Table is one running game. Its methods are safe for concurrent use.
 type Table struct {
-	o      Options
-	log    *slog.Logger
-	events *eventLog
-	room   room
-	band   *band
-	writer *memory.Writer
+	o       Options
+	log     *slog.Logger
+	events  *eventLog
+	room    room
+	band    *band
+	gallery gallery
+	writer  *memory.Writer
 	// recaller finds what a line reminds an NPC of.
 	recaller *memory.Recaller
 

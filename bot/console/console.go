@@ -109,6 +109,7 @@ func (c *Console) routes() http.Handler {
 	mux.Handle("GET /assets/", assets())
 	mux.Handle("GET /{$}", c.only(Spectator, c.tablePage))
 	mux.Handle("GET /events", c.only(Spectator, c.events))
+	mux.Handle("GET /pictures/{id}", c.only(Spectator, c.pictureFile))
 	mux.Handle("GET /sound", c.only(Spectator, c.sound))
 	mux.Handle("GET /microphone", c.only(Player, c.microphone))
 	mux.Handle("GET /turns", c.look(c.turnsPage))

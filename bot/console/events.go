@@ -234,6 +234,8 @@ func news(v viewer, e bot.Event) (string, templ.Component) {
 		return "", nil // between a player and an NPC
 	case e.Line != nil:
 		return "line", line(v, *e.Line)
+	case e.Picture != nil:
+		return "line", painting(v, *e.Picture)
 	case e.NPC != nil:
 		return "npc", npcCard(v, *e.NPC)
 	case e.Scene != nil:

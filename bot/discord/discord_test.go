@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/glyphoxa/glyphoxa/npc"
 	"github.com/glyphoxa/glyphoxa/secret"
 	"github.com/glyphoxa/glyphoxa/voice"
+	"github.com/glyphoxa/glyphoxa/voice/music"
 	"github.com/glyphoxa/glyphoxa/voice/pcm"
 	"github.com/glyphoxa/glyphoxa/voice/voicetest"
 )
@@ -72,6 +74,8 @@ type world struct {
 	hosts map[string]*mcp.Host
 	// ran counts what the tool that writes was given.
 	ran []string
+	// table is the one that was opened last.
+	table atomic.Pointer[bot.Table]
 }
 
 func (w *world) store(ctx context.Context, guild string) (memory.Store, error) {
@@ -125,13 +129,14 @@ func (w *world) open(ctx context.Context, p Place) (*Seat, error) {
 	}
 	about := struct{ Brain, Ear, Mouth bot.Part }{bot.Part{Name: "the improviser"}, bot.Part{Name: "ear"}, bot.Part{Name: "hum"}}
 	table, err := bot.Open(ctx, bot.Options{
-		Campaign: c, Memory: store, Tools: host, Ear: ear{}, Synth: hum{}, Recordings: recordings, About: about,
+		Campaign: c, Memory: store, Tools: host, Ear: ear{}, Synth: hum{}, Recordings: recordings, About: about, Music: music.NewLibrary(nil),
 		Feedback: filepath.Join(w.dir, "feedback.jsonl"), Additions: filepath.Join(w.dir, p.Guild+"-added.json"),
 		Brain: func(_ npc.Character, p improviser.Persona) engine.Model { return improviser.New(p, 1) },
 	})
 	if err != nil {
 		return nil, err
 	}
+	w.table.Store(table)
 	return &Seat{
 		Table: table, Archive: bot.NewArchive(store, c.ID), Tools: bot.NewWorkshop(host), Recordings: recordings,
 		Roll: func(_ context.Context, r Roll) (string, error) { return "`" + r.Dice + "` = **4**", nil }, Portrait: portrait,

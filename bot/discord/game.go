@@ -130,6 +130,8 @@ func (g *game) attend(ctx context.Context) {
 		}
 	})
 	g.done.Go(func() { g.present(life, table) })
+	seen := table.State().Event
+	g.done.Go(func() { g.hang(life, table, seen) })
 }
 
 // switchTo plays another campaign in the same call.
