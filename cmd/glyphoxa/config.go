@@ -43,6 +43,7 @@ type config struct {
 
 	Tools   toolsConfig   `yaml:"tools"`
 	Web     webConfig     `yaml:"web"`
+	Image   imageConfig   `yaml:"image"`
 	Routing routingConfig `yaml:"routing"`
 	MCP     mcpConfig     `yaml:"mcp"`
 	Memory  memoryConfig  `yaml:"memory"`

@@ -79,7 +79,7 @@ func (g *guilds) open(ctx context.Context, p discord.Place) (*discord.Seat, erro
 	}
 	desk := &desk{s.host}
 	return &discord.Seat{
-		Table: s.table, Archive: bot.NewArchive(s.store, s.campaign), Tools: bot.NewWorkshop(s.host), Recordings: o.recordings,
+		Table: s.table, Archive: bot.NewArchive(s.store, s.campaign), Tools: bot.NewWorkshop(s.host.Host), Recordings: o.recordings,
 		Roll: desk.roll, Portrait: func(path string) ([]byte, error) { return portrait(cfg, path) },
 		Reload: func(ctx context.Context) error {
 			c, err := loadCampaign(cfg)

@@ -37,7 +37,7 @@ func openPage(s *seat) (*page, error) {
 	}
 	p := &page{
 		Console: console.New(s.table, console.Options{
-			Log: s.log, Hosts: s.cfg.Hosts, Manuscript: text, Archive: bot.NewArchive(s.store, s.campaign), Workshop: bot.NewWorkshop(s.host),
+			Log: s.log, Hosts: s.cfg.Hosts, Manuscript: text, Archive: bot.NewArchive(s.store, s.campaign), Workshop: bot.NewWorkshop(s.host.Host),
 		}),
 		hosts: s.cfg.Hosts, listener: l, text: closeText, done: make(chan error, 1),
 	}

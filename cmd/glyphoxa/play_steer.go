@@ -15,7 +15,7 @@ import (
 
 // steerHelp is what the game master may write in a terminal, after /dm.
 const steerHelp = `The game master's: /mood NPC [MOOD], /bond NPC NAME [-100..100], /tier [NPC] fast|standard|deep|auto [10m],
-/time [NPC], /scene ID, /enter NPC, /leave NPC, /answer NPC, /allow, /deny
+/time [NPC], /scene ID, /music [MOOD], /enter NPC, /leave NPC, /answer NPC, /allow, /deny
 `
 
 // errSteer is what somebody is told who writes no such thing.
@@ -47,6 +47,8 @@ func steer(ctx context.Context, t *bot.Table, who bot.Person, word, rest string,
 		return t.TakeTime(ctx, who, id)
 	case "/scene":
 		return t.SetScene(ctx, who, rest)
+	case "/music":
+		return t.SetMusic(ctx, who, rest)
 	case "/enter", "/leave":
 		return t.Enter(ctx, who, id, word == "/enter")
 	case "/answer":

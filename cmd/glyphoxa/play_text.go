@@ -116,6 +116,12 @@ func printEvents(ctx context.Context, t *bot.Table, after uint64, desk stdio) {
 			fmt.Fprintf(desk.out, "  (nobody answers: %s)\n", e.Line.Why)
 		case e.Tool != nil && e.Tool.Done:
 			fmt.Fprintf(desk.out, "  [%s %s %v, %s tier]\n", e.Tool.Name, e.Tool.Args, e.Tool.Took.Round(10_000), e.Tool.Tier)
+		case e.Music != nil && e.Music.Piece != "":
+			fmt.Fprintf(desk.out, "  [music: %s]\n", e.Music.Piece)
+		case e.Music != nil:
+			fmt.Fprintln(desk.out, "  [the music fades]")
+		case e.Picture != nil:
+			fmt.Fprintf(desk.out, "  [a picture: %s]\n", e.Picture.Prompt)
 		case e.Card != nil:
 			fmt.Fprintf(desk.out, "  [%s: %s]\n", e.Card.Title, e.Card.Text)
 		case e.Question != nil && !e.Question.Decided:

@@ -75,7 +75,7 @@ func (p *playFlags) application(cfg config, dir string, log *slog.Logger, desk *
 }
 
 // desk answers what is asked without a session: dice and rules.
-type desk struct{ host *mcp.Host }
+type desk struct{ host *toolbox }
 
 func newDesk(cfg config, dir string, log *slog.Logger) (*desk, error) {
 	c, err := loadCampaign(cfg)

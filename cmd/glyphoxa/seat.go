@@ -67,9 +67,11 @@ type seat struct {
 	digester *memory.Digester
 	// keeper tends what is remembered; nil at tables that remember nothing.
 	keeper atomic.Pointer[memory.Keeper]
-	host   *mcp.Host
-	audit  *audit.Log
-	dice   *dice.Fair
+	host   *toolbox
+	// closeMusic closes the folder that music comes from; nil before it is open.
+	closeMusic func() error
+	audit      *audit.Log
+	dice       *dice.Fair
 	// campaign is the id of the one in play.
 	campaign string
 	cfg      config
@@ -129,7 +131,7 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 		return s, err
 	}
 
-	var table atomic.Pointer[bot.Table] // nil until there is one to tell
+	table := &s.host.stage.table // nil until there is one to tell
 	o.tell = func(a bot.Alert) {
 		if t := table.Load(); t != nil {
 			s.tasks.Go(func() { t.Tell(a) }) // it may be the table that asks
@@ -147,7 +149,7 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 		o.alert(bot.Alert{Text: fmt.Sprintf("%s does not answer (%v). %s for the NPCs until it does.", m.Name(), err, next), Bad: true})
 	}
 	opts := bot.Options{
-		Campaign: c, Memory: s.store, Spool: filepath.Join(dir, "waiting-lines"), Tools: s.host,
+		Campaign: c, Memory: s.store, Spool: filepath.Join(dir, "waiting-lines"), Tools: s.host.Host,
 		Ear: parts.ear, Synth: parts.synth, Unpaced: o.unpaced, Forgetful: o.forgetful, Log: o.log,
 		Additions: filepath.Join(dir, "additions-"+c.ID+".json"), Feedback: cmp.Or(o.feedback, filepath.Join(dir, feedbackFile)), Recordings: o.recordings,
 		Budget: o.cfg.Budget.budget(),
@@ -161,6 +163,9 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 		},
 	}
 	opts.About = parts.about
+	if opts.Music, s.closeMusic, err = openMusic(o.cfg.Campaign); err != nil {
+		return s, err
+	}
 	if opts.Performer, err = performers(o); err != nil {
 		return s, fmt.Errorf("s2s: %w", err)
 	}
@@ -231,6 +236,9 @@ func (s *seat) close(ctx context.Context) error {
 	}
 	if s.host != nil {
 		errs = append(errs, s.host.Close())
+	}
+	if s.closeMusic != nil {
+		errs = append(errs, s.closeMusic())
 	}
 	if s.roster != nil {
 		errs = append(errs, s.roster.close())

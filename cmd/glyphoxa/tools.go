@@ -210,7 +210,7 @@ func openReference(ref string) (string, error) {
 
 // A workshop is a tool host with what it stands on, without a table.
 type workshop struct {
-	host     *mcp.Host
+	host     *toolbox
 	audit    *audit.Log
 	store    memory.Store
 	campaign string // id

@@ -222,7 +222,7 @@ func serveTools(ctx context.Context, d *toolsDesk, args []string) error {
 		}
 	}
 	if *addr == "" {
-		err = serve.Stdio(ctx, w.host, d.io.in, d.io.out, o)
+		err = serve.Stdio(ctx, w.host.Host, d.io.in, d.io.out, o)
 		return errors.Join(err, w.close())
 	}
 	l, err := net.Listen("tcp", *addr)
@@ -230,7 +230,7 @@ func serveTools(ctx context.Context, d *toolsDesk, args []string) error {
 		return errors.Join(err, w.close())
 	}
 	fmt.Fprintf(d.io.err, "serving %d tools at http://%s/mcp\n", len(w.host.Belt(grant).Tools()), l.Addr())
-	err = serve.HTTP(ctx, w.host, l, o)
+	err = serve.HTTP(ctx, w.host.Host, l, o)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = nil
 	}
