@@ -104,13 +104,29 @@ func (l *line) speech(s *sentence, fs *founds, i int) bool {
 		return true
 	case m.has(order) && !m.has(does):
 		return true
-	case m.any(set(answer)):
+	case m.any(set(answer)) && !(m.has(does) && w.stop == 0):
+		return true
+	case l.bids(i):
 		return true
 	case m.has(other):
 		return i+1 < s.hi
 	case m.has(third):
 		return i+1 < s.hi && (s.question || s.you)
 	case w.number:
+		return true
+	}
+	return false
+}
+
+// bids reports whether a verb that no table has stands at i before its object, with
+// nobody who does it: "spit it out".
+func (l *line) bids(i int) bool {
+	w := l.full(i)
+	if i+1 >= l.n || l.words[i].stop != 0 || l.words[i].means.any(set(aux, be, does, det, prep, conj, third)) || len(w) < 2 || w[len(w)-1] == 's' || len(w) > 3 && string(w[len(w)-2:]) == "ed" {
+		return false
+	}
+	switch string(l.full(i + 1)) {
+	case "it", "me", "us", "them", "that", "this":
 		return true
 	}
 	return false
@@ -143,7 +159,7 @@ func (l *line) inverted(s *sentence, fs *founds, i int) bool {
 		// "Bartok, does the road ..." and "is the road safe" against "Bartok is the
 		// killer" and "Bartok does the cooking".
 		if l.is(i, be) {
-			return s.hi-i == 4 && quality(l, s.hi-1) || l.words[i-1].stop == ',' && s.question
+			return s.hi-i >= 4 && s.hi-i <= 6 && quality(l, s.hi-1) || l.words[i-1].stop == ',' && s.question
 		}
 		return s.question || l.is(i, order) || s.hi-i > 4
 	}

@@ -102,11 +102,15 @@ func heardThem(l *line, i int) bool {
 func (l *line) hedged(s *sentence) bool {
 	for i := s.lo; i < s.hi; i++ {
 		switch string(l.full(i)) {
+		case "like":
+			if i == s.lo || !seems(l, i-1) {
+				return true
+			}
 		case "maybe", "perhaps", "vielleicht", "quiza", "quizas":
 			if i <= s.first {
 				return true
 			}
-		case "probably", "obviously", "definitely", "totally", "literally", "apparently", "clearly", "guess", "someone", "somebody", "like", "kinda", "supposedly",
+		case "probably", "obviously", "definitely", "totally", "literally", "apparently", "clearly", "guess", "someone", "somebody", "kinda", "supposedly",
 			"wahrscheinlich", "bestimmt", "offensichtlich", "anscheinend", "seguramente", "probablemente", "obviamente", "seguro":
 			return true
 		}
@@ -119,6 +123,9 @@ func (l *line) hedged(s *sentence) bool {
 func (l *line) tellsOfOther(i int) bool {
 	if !l.is(i, third) && !theyWord(l, i) || i+1 >= l.n {
 		return false
+	}
+	if v := string(l.full(i + 1)); v == "never" && i+3 < l.n && l.isAny(i+3, set(me, we)) {
+		return true // "he never told us that"
 	}
 	switch v := string(l.full(i + 1)); v {
 	case "said", "lied", "looked", "seemed", "sounded", "smiled", "did", "told", "got", "asked", "meant", "wanted", "never", "only", "just", "barely", "owe", "live", "come", "work", "mean":
@@ -183,6 +190,134 @@ func (l *line) stranger(i int, fs *founds) bool {
 		return l.isAny(0, set(order, ask, aux, you, opener, we, me)) && l.lang.tag != "de" // every German noun has a capital
 	case i == 0 && w.stop == ',' && l.n > 2:
 		return l.isAny(1, set(order, you, ask, aux))
+	}
+	return false
+}
+
+// seems reports whether the word is one that "like" belongs to.
+func seems(l *line, i int) bool {
+	switch string(l.full(i)) {
+	case "sounds", "looks", "seems", "feels", "smells", "tastes", "sound", "look", "seem", "feel", "nothing", "something", "anything", "more", "just", "much":
+		return true
+	}
+	return false
+}
+
+// amongPlayers reports whether the players talk to each other. "Should we" is
+// theirs, but "should we trust you" is not.
+func (l *line) amongPlayers(toYou bool) bool {
+	if !l.has.has(party) {
+		return false
+	}
+	for i := 0; i < l.n; {
+		if !l.is(i, party) {
+			i++
+			continue
+		}
+		lo, ours := i, false
+		for ; l.is(i, party); i++ {
+			ours = ours || l.is(i, we)
+		}
+		if l.subordinate(lo) || l.is(lo, deal) && l.is(i-1, deal) && l.is(i, deal) {
+			toYou = toYou || !l.elsewhere(lo, i)
+			continue // "does that mean we can go", "are we free to go"
+		}
+		if !ours {
+			return true
+		}
+	}
+	if !toYou {
+		return true
+	}
+	for i := range l.n {
+		if l.is(i, party) && !l.subordinate(i) && !l.is(i, deal) && !l.is(i-1, party) {
+			for k := range l.n {
+				if l.is(k, you) && !l.isAny(k, set(party, thanks)) {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// asksMaster reports whether the line asks the game master what the player could
+// do or see. A longer phrase of bargaining wins: "can we see it", "are we free".
+func (l *line) asksMaster() bool {
+	for i := 0; i < l.n; {
+		if !l.is(i, dmask) {
+			i++
+			continue
+		}
+		lo := i
+		for l.is(i, dmask) {
+			i++
+		}
+		if !(l.is(lo, deal) && l.is(i-1, deal) && l.is(i, deal)) && !l.asksPast(lo) {
+			return true
+		}
+	}
+	return false
+}
+
+// exclaims reports whether the line comments on what just happened. Bargaining
+// that begins alike is none: "what if we paid double".
+func (l *line) exclaims() bool {
+	for i := 0; i < l.n; {
+		if !l.is(i, react) {
+			i++
+			continue
+		}
+		lo := i
+		for l.is(i, react) {
+			i++
+		}
+		if !(l.is(lo, deal) && l.is(i, deal)) {
+			return true
+		}
+	}
+	return false
+}
+
+// asksPast reports whether the question at i is about what was: "how many of them
+// were there". The game master is asked what is.
+func (l *line) asksPast(i int) bool {
+	if !l.is(i, ask) {
+		return false
+	}
+	for k := i + 1; k < l.n && !l.words[k-1].end(); k++ {
+		switch string(l.full(k)) {
+		case "were", "was", "did", "had", "waren", "war", "hatte", "hatten", "eran", "habia", "hubo", "estaban":
+			return !l.isAny(k+1, set(me, we)) && l.words[k-1].stop == 0
+		}
+	}
+	return false
+}
+
+// subordinate reports whether the words from i on depend on what stands before
+// them: "if we should", "they let you go", "anything else we should know".
+func (l *line) subordinate(i int) bool {
+	if i == 0 || l.words[i-1].stop != 0 || l.isAny(i-1, set(opener)) {
+		return false
+	}
+	if l.isAny(i-1, set(clause, prep, other, ask)) && l.isAny(i, set(we, you)) {
+		return true
+	}
+	switch string(l.full(i - 1)) {
+	case "let", "else", "make", "made", "help", "before", "after", "until":
+		return true
+	}
+	return false
+}
+
+// elsewhere reports whether the line has words for the players outside those from
+// lo to hi.
+func (l *line) elsewhere(lo, hi int) bool {
+	for i := range l.n {
+		if (i < lo || i >= hi) && l.is(i, party) {
+			return true
+		}
 	}
 	return false
 }

@@ -41,8 +41,8 @@ func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32
 	if l.exclaims() && !all.you {
 		return no(whyParty)
 	}
-	if ooc >= 0.5 {
-		return no(whyOOC)
+	if ooc > 0.5 || ooc == 0.5 && !(all.you && deals) {
+		return no(whyOOC) // "I can pay you back next week" is not
 	}
 	if l.has.any(set(action)) {
 		return no(whyGame)
@@ -83,6 +83,7 @@ func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32
 		// "where did he go" asks after somebody else, and so does "he died in the
 		// war"; "what is he hiding" is about the NPC.
 		switch {
+		case s.orders && l.isAny(s.first+1, set(me, we)): // "take us to him"
 		case l.isAny(s.first, set(me, we)) && l.tellsOfSelf(s.first): // "we buried him"
 		case l.tellsOfOther(s.first), s.orders && l.givesBack(s.first):
 		case s.asks && (placeAsks(l, s.first) || pastAsks(l, s.first) || happened(l, s.first)):
@@ -160,7 +161,7 @@ func (l *line) mood(s, all *sentence, deals bool) float32 {
 			return 0.05 // "can I reach it": for the game master
 		}
 		return 0.4
-	case s.orders && (all.mine || all.you) && !all.third:
+	case s.orders && (all.mine || all.you) && !all.third, s.orders && l.isAny(first+1, set(me, we)) && !l.isSubject(first+1):
 		return 0.45
 	case deals:
 		return 0.42
@@ -205,125 +206,6 @@ func anybody(l *line, i int) bool {
 	switch string(l.full(i)) {
 	case "anyone", "anybody", "someone", "somebody", "jemand", "alguien":
 		return true
-	}
-	return false
-}
-
-// amongPlayers reports whether the players talk to each other. "Should we" is
-// theirs, but "should we trust you" is not.
-func (l *line) amongPlayers(toYou bool) bool {
-	if !l.has.has(party) {
-		return false
-	}
-	for i := 0; i < l.n; {
-		if !l.is(i, party) {
-			i++
-			continue
-		}
-		lo, ours := i, false
-		for ; l.is(i, party); i++ {
-			ours = ours || l.is(i, we)
-		}
-		if l.subordinate(lo) || l.is(lo, deal) && l.is(i-1, deal) && l.is(i, deal) {
-			toYou = toYou || !l.elsewhere(lo, i)
-			continue // "does that mean we can go", "are we free to go"
-		}
-		if !ours {
-			return true
-		}
-	}
-	if !toYou {
-		return true
-	}
-	for i := range l.n {
-		if l.is(i, party) && !l.subordinate(i) && !l.is(i, deal) && !l.is(i-1, party) {
-			for k := range l.n {
-				if l.is(k, you) && !l.isAny(k, set(party, thanks)) {
-					return false
-				}
-			}
-			return true
-		}
-	}
-	return false
-}
-
-// asksMaster reports whether the line asks the game master what the player could
-// do or see. A longer phrase of bargaining wins: "can we see it", "are we free".
-func (l *line) asksMaster() bool {
-	for i := 0; i < l.n; {
-		if !l.is(i, dmask) {
-			i++
-			continue
-		}
-		lo := i
-		for l.is(i, dmask) {
-			i++
-		}
-		if !(l.is(lo, deal) && l.is(i-1, deal) && l.is(i, deal)) && !l.asksPast(lo) {
-			return true
-		}
-	}
-	return false
-}
-
-// exclaims reports whether the line comments on what just happened. Bargaining
-// that begins alike is none: "what if we paid double".
-func (l *line) exclaims() bool {
-	for i := 0; i < l.n; {
-		if !l.is(i, react) {
-			i++
-			continue
-		}
-		lo := i
-		for l.is(i, react) {
-			i++
-		}
-		if !(l.is(lo, deal) && l.is(i, deal)) {
-			return true
-		}
-	}
-	return false
-}
-
-// asksPast reports whether the question at i is about what was: "how many of them
-// were there". The game master is asked what is.
-func (l *line) asksPast(i int) bool {
-	if !l.is(i, ask) {
-		return false
-	}
-	for k := i + 1; k < l.n && !l.words[k-1].end(); k++ {
-		switch string(l.full(k)) {
-		case "were", "was", "did", "had", "waren", "war", "hatte", "hatten", "eran", "habia", "hubo", "estaban":
-			return !l.isAny(k+1, set(me, we)) && l.words[k-1].stop == 0
-		}
-	}
-	return false
-}
-
-// subordinate reports whether the words from i on depend on what stands before
-// them: "if we should", "they let you go", "anything else we should know".
-func (l *line) subordinate(i int) bool {
-	if i == 0 || l.words[i-1].stop != 0 || l.isAny(i-1, set(opener)) {
-		return false
-	}
-	if l.isAny(i-1, set(clause, prep, other, ask)) && l.isAny(i, set(we, you)) {
-		return true
-	}
-	switch string(l.full(i - 1)) {
-	case "let", "else", "make", "made", "help", "before", "after", "until":
-		return true
-	}
-	return false
-}
-
-// elsewhere reports whether the line has words for the players outside those from
-// lo to hi.
-func (l *line) elsewhere(lo, hi int) bool {
-	for i := range l.n {
-		if (i < lo || i >= hi) && l.is(i, party) {
-			return true
-		}
 	}
 	return false
 }

@@ -71,7 +71,7 @@ func (l *line) sentence(i int, fs *founds) sentence {
 			s.you = s.you || l.is(i, you)
 		}
 		s.mine = s.mine || l.isAny(i, set(me, we)) && !l.isAny(i, set(opener, sirs))
-		s.third = s.third || l.is(i, third)
+		s.third = s.third || l.is(i, third) && !l.is(i, answer)
 	}
 	if s.first < s.hi {
 		s.asks = s.question || l.is(s.first, ask) || l.is(s.first, aux) && !l.is(s.first, order)
@@ -244,7 +244,7 @@ func (c *Cast) place(l *line, fs *founds, lo, hi int, u Utterance) call {
 	}
 	// "guard the door", "Will you go first": ordinary words and the names of
 	// players need a pause or a greeting around them.
-	if (common || human) && p.score > 0 && ri != paused && le != greeted && !(ri == atEnd && (le == afterPause || le == atStart)) {
+	if (common || human) && p.score > 0 && ri != paused && le != greeted && !(l.is(lo-1, you) && !l.is(lo-1, thanks)) && !(ri == atEnd && (le == afterPause || le == atStart)) {
 		p.score -= 0.25
 	}
 	if title && le != greeted && ri != paused && ri != atEnd && le != afterPause {

@@ -327,6 +327,16 @@ func vowels(v []byte) byte {
 	return sI
 }
 
+// ends is what it costs to lose the i-th sound: less for a consonant at the end,
+// which is often only closed lips.
+func ends(s *sounding, i int) int {
+	d := drop(s.code[i-1])
+	if i == s.n && s.n > 3 && s.code[i-1] > sU {
+		return min(d, 6)
+	}
+	return d
+}
+
 // cluster reports whether s begins as o does but for a consonant before its r, l or
 // w, which is easily lost at the start of a breath: Brunna, "runna".
 func (s *sounding) cluster(o *sounding) bool {
@@ -345,7 +355,8 @@ func (s *sounding) alike(o *sounding, least float32) float32 {
 	norm := max(s.weight, o.weight)
 	// More than this apart is of no interest; stop early.
 	limit := int(float32(norm)*(1-least)) + 1
-	if d := s.weight - o.weight; d > limit || -d > limit {
+	// What is lost at either end costs less than it weighs.
+	if d := s.weight - o.weight; d > limit+9 || -d > limit+9 {
 		return 0
 	}
 	// Recognisers seldom get the first consonant of a name quite wrong.
@@ -366,11 +377,14 @@ func (s *sounding) alike(o *sounding, least float32) float32 {
 		if i == 1 && s.cluster(o) {
 			da = 5
 		}
+		if i == s.n {
+			da = ends(s, i)
+		}
 		row[0] = prev[0] + da
 		lowest := row[0]
 		for j := 1; j <= o.n; j++ {
 			b := o.code[j-1]
-			v := min(prev[j-1]+int(near[a][b]), prev[j]+da, row[j-1]+drop(b))
+			v := min(prev[j-1]+int(near[a][b]), prev[j]+da, row[j-1]+ends(o, j))
 			row[j] = v
 			lowest = min(lowest, v)
 		}
