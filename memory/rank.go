@@ -66,13 +66,13 @@ func Rarity(n, total float64) float64 {
 // the question and stand beside nothing that does, are left out.
 func Rank(q Question, rarity map[string]float64, beside map[int64]float64, candidates []Candidate, limit int) []Ranked {
 	m := newMatcher(q)
-	r := ranking{q: q, own: maps.Clone(beside), terms: make(map[int64][]float64, len(candidates)), asks: map[int64]bool{}}
+	r := ranking{q: q, own: maps.Clone(beside), terms: make(map[int64][]float64, len(candidates)), asks: map[int64]bool{}, length: map[int64]int{}}
 	if r.own == nil {
 		r.own = map[int64]float64{}
 	}
 	var newest int64
 	for _, c := range candidates {
-		r.own[c.Seq], r.terms[c.Seq] = m.bm25(rarity, c)
+		r.length[c.Seq], r.own[c.Seq], r.terms[c.Seq] = m.bm25(rarity, c)
 		r.asks[c.Seq] = strings.HasSuffix(strings.TrimSpace(c.Text), "?")
 		newest = max(newest, c.Seq)
 	}
@@ -97,6 +97,8 @@ type ranking struct {
 	own   map[int64]float64   // what a line's own words say
 	terms map[int64][]float64 // the same, for each term of the question
 	asks  map[int64]bool      // lines that are questions themselves
+	// length is how many words each line has.
+	length map[int64]int
 }
 
 // score is how well a line answers, by its words, those around it and what it is.
@@ -117,7 +119,7 @@ func (r ranking) score(c Candidate) float64 {
 	if r.q.when.holds(c.At) {
 		score *= 1 + timeBonus
 	}
-	score *= 1 - shortPenalty*math.Exp(-float64(len(words(c.Text)))/shortLine)
+	score *= 1 - shortPenalty*math.Exp(-float64(r.length[c.Seq])/shortLine)
 	if len(r.q.Phrases) > 0 {
 		score += phraseBonus
 	}
@@ -217,8 +219,8 @@ func (m matcher) count(ws []string, terms, alike, prefixes []float64) {
 
 // bm25 is the usual score of a text for some words, Robertson and Zaragoza's
 // "The Probabilistic Relevance Framework", with who said it among its words; in
-// all and for each term.
-func (m matcher) bm25(rarity map[string]float64, c Candidate) (sum float64, each []float64) {
+// all and for each term, and how many words it has.
+func (m matcher) bm25(rarity map[string]float64, c Candidate) (length int, sum float64, each []float64) {
 	text, name := words(c.Text), words(c.Name)
 	n := len(m.q.Terms)
 	counts := make([]float64, 3*n+len(m.q.Prefixes))
@@ -235,7 +237,7 @@ func (m matcher) bm25(rarity map[string]float64, c Candidate) (sum float64, each
 	for i, p := range m.q.Prefixes {
 		sum += rarity[p+"*"] * saturate(prefixes[i])
 	}
-	return sum, each
+	return len(text), sum, each
 }
 
 func hasPhrases(phrases [][]string, text string) bool {

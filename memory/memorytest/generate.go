@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,17 @@ func NewTalk(seed uint64) *Talk {
 	t := &Talk{r: r}
 	for range 20_000 {
 		t.words = append(t.words, t.syllables(1, 3))
+	}
+	// Every twentieth word is one that people use, for which there are others.
+	i := 10
+	for l := range gossipText("frames.txt") {
+		for w := range strings.FieldsSeq(strings.ToLower(l)) {
+			w = strings.Trim(w, ".,?!'\"")
+			if i < len(t.words) && len(w) > 3 && memory.Terms(w) != nil && !strings.ContainsAny(w, "{}*|'") && !slices.Contains(t.words[:i], w) {
+				t.words[i] = w
+				i += 20
+			}
+		}
 	}
 	for range 1000 {
 		name := t.syllables(2, 4)

@@ -67,14 +67,23 @@ func (s *Store) search(ctx context.Context, c scope, f filter, q memory.Question
 	if err != nil {
 		return nil, err
 	}
+	if len(q.Phrases) > 0 {
+		if found, err = s.withPhrases(ctx, c, audience, f, q); err != nil {
+			return nil, err
+		}
+	}
 	want := candidates
 	if !c.master() && audience == nil {
 		want = int(candidates * min(4, 1/share))
 	}
-	if f.narrow() || len(q.Phrases) > 0 {
+	if f.narrow() {
 		want *= 5 // most of them will not pass
 	}
-	texts, err := s.texts(ctx, c, promising(found, f, max(want, f.q.Limit)))
+	picked := promising(found, f, max(want, f.q.Limit))
+	if len(q.Phrases) > 0 {
+		picked = top(found, len(found)) // what stands beside them has not the phrase
+	}
+	texts, err := s.texts(ctx, c, picked)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +148,6 @@ func (s *Store) withMeaning(ctx context.Context, c scope, f filter, words []int6
 type postingList struct {
 	key    string // the term, or a prefix with its star
 	match  Match
-	ids    []int64
 	common float64 // how many lines have it, counted or estimated
 	weight float64 // how much it counts
 }
@@ -165,12 +173,10 @@ func (s *Store) postings(ctx context.Context, c scope, audience []string, f filt
 	}
 	// The first look is at everybody's lines, because that is quickest, and only
 	// to see how common a term is; nothing of it is used for a narrower scope.
-	var err error
 	for _, l := range lists {
-		if l.ids, err = s.d.Find(ctx, s.read, Lines, l.match); err != nil {
+		if err := s.commonness(ctx, l, n); err != nil {
 			return nil, nil, err
 		}
-		l.common = n.estimate(l.ids, firstLook)
 	}
 	slices.SortStableFunc(lists, func(a, b *postingList) int { return cmp.Compare(a.common, b.common) })
 	rarity := map[string]float64{}
@@ -178,23 +184,26 @@ func (s *Store) postings(ctx context.Context, c scope, audience []string, f filt
 	budget := float64(postings)
 	for i, l := range lists {
 		rarity[l.key] = memory.Rarity(l.common, n.own)
-		if l.common > budget && i > 0 || l.common > 2*postings {
+		limit := postings
+		// A session has few enough lines to look at all that have the term.
+		if f.low == 0 && (l.common > budget && i > 0 || l.common > 2*postings) {
 			budget = 0
-			if audience != nil {
-				continue
+			if audience != nil || len(found) >= candidates {
+				continue // what it says of a candidate is seen when that is read
 			}
-		} else if len(l.ids) == firstLook || audience != nil {
-			l.match.Limit, l.match.Audience = postings, audience
-			if l.ids, err = s.d.Find(ctx, s.read, Lines, l.match); err != nil {
-				return nil, nil, err
-			}
+			limit = firstLook
+		}
+		l.match.Limit, l.match.Audience = limit, audience
+		ids, err := s.d.Find(ctx, s.read, Lines, l.match)
+		if err != nil {
+			return nil, nil, err
 		}
 		budget -= l.common
-		for _, id := range l.ids {
+		for _, id := range ids {
 			found[id] += l.weight * rarity[l.key]
 		}
 	}
-	if len(lists) > 0 && lists[0].common > 2*postings {
+	if f.low == 0 && len(lists) > 0 && lists[0].common > 2*postings {
 		return found, rarity, s.together(ctx, audience, lists, found, rarity)
 	}
 	return found, rarity, nil
@@ -227,8 +236,9 @@ func (s *Store) share(ctx context.Context, c scope, n counted) (float64, error) 
 		}
 		return 0, nil
 	}
-	newest, err := s.d.Find(ctx, s.read, Lines, Match{Campaign: c.campaign, Audience: c.tokens(), High: forever, Limit: firstLook})
-	return n.estimate(newest, firstLook) / all, err
+	l := &postingList{match: Match{Campaign: c.campaign, Audience: c.tokens(), High: forever, Limit: firstLook}}
+	err := s.commonness(ctx, l, n)
+	return l.common / all, err
 }
 
 // counted is how many lines there are.

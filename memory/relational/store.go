@@ -82,6 +82,9 @@ type Store struct {
 	actorsMu sync.RWMutex // guards the two below
 	ids      map[actorKey]int64
 	keys     map[int64]string
+
+	commonMu sync.Mutex // guards commons
+	commons  map[string]common
 }
 
 var _ memory.Store = (*Store)(nil)

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +37,7 @@ func BenchmarkSearch(b *testing.B) {
 		}
 		return strings.Join(w, " ")
 	}
+	gossip, asked := memorytest.NewGossip(1), 0
 	for _, kind := range []struct {
 		name string
 		make func() string
@@ -47,23 +47,21 @@ func BenchmarkSearch(b *testing.B) {
 		{"a sentence", func() string { return words(11) + " " + talk.Name() }},
 		{"a prefix", func() string { return talk.Name()[:3] + "*" }},
 		{"a phrase", func() string { return `"` + words(2) + `"` }},
+		{"a question", func() string { asked++; return gossip.Questions[asked%len(gossip.Questions)].Text }},
 		{"the latest", func() string { return "" }},
 	} {
 		for _, who := range []string{"", memorytest.NPC(0), memorytest.NPC(10), memorytest.NPC(150)} {
 			b.Run(fmt.Sprintf("%s/as %q", kind.name, who), func(b *testing.B) {
-				var took []time.Duration
+				var watch memorytest.Stopwatch
 				for b.Loop() {
 					q := memory.Query{Text: kind.make()}
-					start := time.Now()
-					if _, err := s.Search(b.Context(), memory.Viewer{Campaign: "vale", Entity: who}, q); err != nil {
-						b.Fatal(err)
-					}
-					took = append(took, time.Since(start))
+					watch.Time(func() {
+						if _, err := s.Search(b.Context(), memory.Viewer{Campaign: "vale", Entity: who}, q); err != nil {
+							b.Fatal(err)
+						}
+					})
 				}
-				slices.Sort(took)
-				b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
-				b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
-				b.ReportMetric(0, "ns/op")
+				watch.Report(b)
 			})
 		}
 	}
