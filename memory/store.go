@@ -97,6 +97,8 @@ type Store interface {
 
 	// OptOut sets whether somebody's lines are to be dropped instead of stored.
 	OptOut(ctx context.Context, campaign, player string, out bool) error
+	// OptedOut returns the ids of those whose lines are dropped.
+	OptedOut(ctx context.Context, campaign string) ([]string, error)
 	// Forget erases a player's lines, the claims that rest on them or are about
 	// the player, and the player's id, so that the bytes are gone from the
 	// store's files. Backups keep theirs.

@@ -50,6 +50,7 @@ type Writer struct {
 	// spooled is how many of pending are in the spool, counted from the front.
 	// Only the writer's goroutine uses it.
 	spooled int
+	silent  silent
 
 	mu      sync.Mutex // guards all below
 	pending []Line     // in order; the writer takes from the front
@@ -160,10 +161,10 @@ func (w *Writer) Close(ctx context.Context) error {
 
 // run brings lines into the store until ctx ends.
 func (w *Writer) run(ctx context.Context) {
-	defer w.save() // what came after the last attempt
+	defer func() { w.save(ctx) }() // what came after the last attempt
 	pause := firstRetry
 	for {
-		n := w.save()
+		n := w.save(ctx)
 		if n == 0 {
 			select {
 			case <-w.wake:
@@ -185,10 +186,12 @@ func (w *Writer) run(ctx context.Context) {
 	}
 }
 
-// save puts what is new into the spool and returns how many lines wait. A spool
+// save puts what is new into the spool, except the lines of those who opted out,
+// and returns how many lines wait. A spool
 // that cannot be written leaves them where they are, in memory; the store may
 // still take them.
-func (w *Writer) save() (waiting int) {
+func (w *Writer) save(ctx context.Context) (waiting int) {
+	w.dropSilent(ctx)
 	w.mu.Lock()
 	n := len(w.pending)
 	fresh := w.pending[min(w.spooled, n):n:n]

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,7 +18,8 @@ import (
 	"github.com/glyphoxa/glyphoxa/memory"
 )
 
-// A disk is a store of which only Append is there, and which can be made to fail.
+// A disk is a store of which only what a writer needs is there, and which can be
+// made to fail.
 type disk struct {
 	memory.Store
 	mu    sync.Mutex // guards all below
@@ -24,6 +27,13 @@ type disk struct {
 	slow  time.Duration
 	ids   []string
 	seen  map[string]bool
+	out   []string // who has opted out
+}
+
+func (d *disk) OptedOut(context.Context, string) ([]string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.out, nil
 }
 
 func (d *disk) Append(ctx context.Context, lines ...memory.Line) error {
@@ -86,6 +96,36 @@ func newWriter(t *testing.T, s memory.Store, o *memory.WriterOptions) *memory.Wr
 	return w
 }
 
+func TestLinesOfWhoOptedOutAreNotEvenSpooled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		spool := filepath.Join(t.TempDir(), "spool")
+		d := disk{fails: memory.ErrDiskFull, out: []string{"player-tom"}}
+		w := newWriter(t, &d, &memory.WriterOptions{Spool: spool})
+		for i, who := range []string{"player-mira", "player-tom", "player-mira"} {
+			l := line(i)
+			l.Speaker.ID, l.Text = who, "said by "+who
+			if err := w.Write(l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait() // it has failed once, and waits
+		b, err := os.ReadFile(spool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(b), "player-mira") || strings.Contains(string(b), "player-tom") {
+			t.Errorf("the spool holds %q, want only what mira said", b)
+		}
+		d.set(nil, 0)
+		if err := w.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.got(); !slices.Equal(got, []string{"0", "2"}) {
+			t.Errorf("stored %q", got)
+		}
+	})
+}
+
 func TestFlushedLinesAreInTheStoreInOrder(t *testing.T) {
 	var d disk
 	w := newWriter(t, &d, nil)
@@ -108,38 +148,61 @@ func TestFlushedLinesAreInTheStoreInOrder(t *testing.T) {
 	}
 }
 
-func TestAFullDiskIsToldOnceAndTheLinesWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var d disk
-		var told []error
-		w := newWriter(t, &d, &memory.WriterOptions{Trouble: func(err error) { told = append(told, err) }})
-		d.set(memory.ErrDiskFull, 0)
-		for i := range 500 {
-			if err := w.Write(line(i)); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		short, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if err := w.Flush(short); !errors.Is(err, memory.ErrDiskFull) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("flush on a full disk: got %v, want a deadline that names the disk", err)
-		}
-		d.set(nil, 0)
-		start := time.Now()
-		if err := w.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if took := time.Since(start); took > 2*time.Second {
-			t.Errorf("written %v after there was space, want at most 2 s", took)
-		}
-		if diff := cmp.Diff(numbers(500), d.got()); diff != "" {
-			t.Error(diff)
-		}
-		if len(told) != 2 || !errors.Is(told[0], memory.ErrDiskFull) || told[1] != nil {
-			t.Errorf("told %v, want the full disk and its end, once each", told)
-		}
-	})
+// The troubles of an evening, each as long as it may last: the writer's side of
+// them, in virtual time. What the databases themselves do then is tested with them.
+func TestTroubleIsToldOnceAndTheLinesWaitForItsEnd(t *testing.T) {
+	for _, c := range []struct {
+		what  error
+		lasts time.Duration
+		slow  time.Duration // how long each attempt takes before it fails
+	}{
+		{memory.ErrDiskFull, 10 * time.Second, 0},
+		{memory.ErrDiskFull, 4 * time.Hour, 0},
+		{memory.ErrLocked, time.Second, time.Second},
+		{memory.ErrLocked, 5 * time.Second, time.Second},
+		{memory.ErrLocked, time.Minute, time.Second},
+		{memory.ErrAway, 30 * time.Second, 0},
+		{memory.ErrAway, 30 * time.Second, 5 * time.Second},
+	} {
+		t.Run(fmt.Sprintf("%v for %v", c.what, c.lasts), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var d disk
+				var told []error
+				w := newWriter(t, &d, &memory.WriterOptions{Trouble: func(err error) { told = append(told, err) }})
+				d.set(c.what, c.slow)
+				const lines = 500
+				for i := range lines {
+					start := time.Now()
+					if err := w.Write(line(i)); err != nil {
+						t.Fatal(err)
+					}
+					if took := time.Since(start); took > 0 {
+						t.Fatalf("line %d waited %v", i, took)
+					}
+					time.Sleep(c.lasts / lines)
+				}
+				short, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				if err := w.Flush(short); !errors.Is(err, c.what) && !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("flush: got %v, want a deadline that names the trouble", err)
+				}
+				d.set(nil, 0)
+				start := time.Now()
+				if err := w.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+				if took := time.Since(start); took > 2*time.Second+c.slow {
+					t.Errorf("written %v after the trouble's end, want at most 2 s", took)
+				}
+				if diff := cmp.Diff(numbers(lines), d.got()); diff != "" {
+					t.Error(diff)
+				}
+				if len(told) != 2 || !errors.Is(told[0], c.what) || told[1] != nil {
+					t.Errorf("told %v, want the trouble and its end, once each", told)
+				}
+			})
+		})
+	}
 }
 
 func TestWriteNeverWaitsForASlowStore(t *testing.T) {

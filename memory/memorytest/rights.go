@@ -88,6 +88,9 @@ func forgets(t *testing.T, s memory.Store) {
 func optOutIsKept(t *testing.T, s memory.Store) {
 	must(t, s.OptOut(t.Context(), "vale", "player-mira", true))
 	must(t, s.Append(t.Context(), Said(1, "player-mira", "Do not keep this.", "bartok"), Said(2, "bartok", "Keep this.", "player-mira")))
+	who, err := s.OptedOut(t.Context(), "vale")
+	must(t, err)
+	check(t, "who is out", strings.Join(who, " "), "player-mira")
 	check(t, "while out", recent(t, s, master, memory.Window{}), "line-002")
 	must(t, s.OptOut(t.Context(), "vale", "player-mira", false))
 	must(t, s.Append(t.Context(), Said(3, "player-mira", "Keep this too.", "bartok")))

