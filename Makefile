@@ -5,7 +5,7 @@ SHELL := /bin/bash
 BIN   := bin/glyphoxa
 TOOL  := go tool -modfile=tools/go.mod
 
-.PHONY: build play run test check bench fuzz deps generate interop judges conformance clean
+.PHONY: build play run test check bench bench-million fuzz deps generate interop judges conformance clean
 
 build: deps                      ## build bin/glyphoxa
 	go build -o $(BIN) ./cmd/glyphoxa
@@ -24,6 +24,9 @@ check:                           ## format, vet, lint, reachability, imports, ex
 
 bench:                           ## the figures of the budgets in CONTRIBUTING.md
 	./scripts/bench
+
+bench-million:                   ## memory with a million lines, in both stores; takes an hour
+	go test -run '^$$' -bench 'Search|AudioClock' -benchtime 200x -timeout 3h -v ./memory/sqlite ./memory/postgres -lines 1000000
 
 fuzz:                            ## every fuzz target for FUZZTIME (10s)
 	./scripts/fuzz $(or $(FUZZTIME),10s)

@@ -26,6 +26,9 @@ type Talk struct {
 	left  int // lines until the scene changes
 }
 
+// talkSession is how many lines an evening has.
+const talkSession = 2500
+
 // NewTalk makes the same talk for the same seed.
 func NewTalk(seed uint64) *Talk {
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -88,10 +91,10 @@ func (t *Talk) Next(n int) []memory.Line {
 			}
 		}
 		t.left--
-		session := t.n / 2500
+		session := t.n / talkSession
 		l := memory.Line{
 			ID: fmt.Sprintf("l%d", t.n), Campaign: "vale", Session: fmt.Sprintf("session-%d", session), Scene: "scene",
-			At:       Start.Add(time.Duration(session)*7*24*time.Hour + time.Duration(t.n%2500)*6*time.Second),
+			At:       Start.Add(time.Duration(session)*7*24*time.Hour + time.Duration(t.n%talkSession)*6*time.Second),
 			Audience: append(memory.Audience(nil), t.scene...),
 		}
 		if t.r.IntN(4) == 0 {

@@ -15,7 +15,7 @@ const (
 	// grown is by how much the lines may have grown before it is looked at again.
 	grown = 1.1
 	// phraseLook is how many lines with all words of a phrase are read for it.
-	phraseLook = 400
+	phraseLook = 200
 )
 
 // common is in how many lines something was, of how many there were.

@@ -14,7 +14,7 @@ import (
 // hundred.
 const (
 	firstLook  = 256  // newest postings of every term, which show how common it is
-	postings   = 2500 // of the rarest terms, all together
+	postings   = 1500 // of the rarest terms, all together
 	candidates = 120  // lines read and scored
 	// hearsMuch is the share of all lines above which a viewer's lines are found
 	// faster among everybody's: most of what is read then passes.
@@ -184,6 +184,9 @@ func (s *Store) postings(ctx context.Context, c scope, audience []string, f filt
 	budget := float64(postings)
 	for i, l := range lists {
 		rarity[l.key] = memory.Rarity(l.common, n.own)
+		if len(q.Phrases) > 0 {
+			continue // lines are looked up by all words of their phrases
+		}
 		limit := postings
 		// A session has few enough lines to look at all that have the term.
 		if f.low == 0 && (l.common > budget && i > 0 || l.common > 2*postings) {
@@ -203,7 +206,7 @@ func (s *Store) postings(ctx context.Context, c scope, audience []string, f filt
 			found[id] += l.weight * rarity[l.key]
 		}
 	}
-	if f.low == 0 && len(lists) > 0 && lists[0].common > 2*postings {
+	if len(q.Phrases) == 0 && f.low == 0 && len(lists) > 0 && lists[0].common > 2*postings {
 		return found, rarity, s.together(ctx, audience, lists, found, rarity)
 	}
 	return found, rarity, nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/glyphoxa/glyphoxa/memory"
 )
@@ -43,14 +44,29 @@ type vectorKey struct {
 }
 
 type signs struct {
-	seqs []int64
-	bits [][]uint64
+	seqs    []int64
+	bits    [][]uint64
+	checked time.Time // when it was last compared with the database
 }
+
+// recheck is how long bits count as current while this process writes none. What
+// another process has embedded is found that much later; what it has forgotten is
+// not found at all, because lines are read anew.
+const recheck = 5 * time.Second
 
 func (v *vectors) clear() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	clear(v.loaded)
+}
+
+// stale has all bits compared with the database when they are next asked for.
+func (v *vectors) stale() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, s := range v.loaded {
+		s.checked = time.Time{}
+	}
 }
 
 // Pending returns passages without a vector of a model.
@@ -81,34 +97,65 @@ func (s *Store) Pending(ctx context.Context, model string, n int) ([]memory.Pass
 // passage reads the lines of a passage: those after its first that were said to
 // the same listeners in the same scene.
 func (s *Store) passage(ctx context.Context, seq int64) ([]text, error) {
-	rows, err := s.query(ctx, `SELECT l.seq, l.text, l.name, l.scene, l.heard, l.flags FROM line l
-		WHERE l.seq BETWEEN ?1 AND ?2 ORDER BY l.seq`, seq, seq+memory.PassageLines-1)
+	lines, err := s.passageLines(ctx, []int64{seq})
+	return lines[seq], err
+}
+
+// passages are the numbers of the lines of several passages.
+func (s *Store) passages(ctx context.Context, seqs []int64) (map[int64][]int64, error) {
+	lines, err := s.passageLines(ctx, seqs)
+	out := make(map[int64][]int64, len(lines))
+	for seq, texts := range lines {
+		for _, t := range texts {
+			out[seq] = append(out[seq], t.Seq)
+		}
+	}
+	return out, err
+}
+
+func (s *Store) passageLines(ctx context.Context, seqs []int64) (map[int64][]text, error) {
+	var ids []int64
+	for _, seq := range seqs {
+		for d := range int64(memory.PassageLines) {
+			ids = append(ids, seq+d)
+		}
+	}
+	rows, err := s.query(ctx, `SELECT l.seq, l.text, l.name, l.scene, l.heard, l.flags FROM line l WHERE l.seq IN (`+list(ids)+`)`)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var out []text
-	var scene, heard string
-	var flags int64
+	type said struct {
+		text
+		heard string
+		aside int64
+	}
+	lines := map[int64]said{}
 	for rows.Next() {
-		var t text
-		var h string
-		var f int64
-		if err := rows.Scan(&t.Seq, &t.Text, &t.Name, &t.scene, &h, &f); err != nil {
+		var l said
+		if err := rows.Scan(&l.Seq, &l.Text, &l.Name, &l.scene, &l.heard, &l.aside); err != nil {
 			return nil, err
 		}
-		f &= asideFlag
-		if len(out) > 0 && (t.scene != scene || h != heard || f != flags) {
-			break
+		l.aside &= asideFlag
+		lines[l.Seq] = l
+	}
+	out := make(map[int64][]text, len(seqs))
+	for _, seq := range seqs {
+		first := lines[seq]
+		for d := range int64(memory.PassageLines) {
+			l, ok := lines[seq+d]
+			if !ok || l.scene != first.scene || l.heard != first.heard || l.aside != first.aside {
+				break
+			}
+			out[seq] = append(out[seq], l.text)
 		}
-		scene, heard, flags = t.scene, h, f
-		out = append(out, t)
 	}
 	return out, rows.Err()
 }
 
 // PutVectors keeps vectors of passages.
 func (s *Store) PutVectors(ctx context.Context, model string, list ...memory.Vector) error {
+	defer s.vectors.stale()
 	return s.within(ctx, "keeping vectors", func(t *tx) error {
 		for _, v := range list {
 			b, scale, err := memory.Quantize(v.Values)
@@ -153,11 +200,15 @@ func (s *Store) load(ctx context.Context, key vectorKey) (*signs, error) {
 		s.vectors.loaded = map[vectorKey]*signs{}
 	}
 	if have, ok := s.vectors.loaded[key]; ok {
+		if time.Since(have.checked) < recheck {
+			return have, nil
+		}
 		var n int
 		if err := s.row(ctx, `SELECT COUNT(*) FROM vector WHERE campaign = ?1 AND model = ?2`, key.campaign, key.model).Scan(&n); err != nil {
 			return nil, err
 		}
 		if n == len(have.seqs) {
+			have.checked = time.Now()
 			return have, nil
 		}
 	}
@@ -166,7 +217,7 @@ func (s *Store) load(ctx context.Context, key vectorKey) (*signs, error) {
 		return nil, err
 	}
 	defer rows.Close()
-	fresh := &signs{}
+	fresh := &signs{checked: time.Now()}
 	for rows.Next() {
 		var seq int64
 		var v []byte
@@ -188,6 +239,50 @@ func (s *Store) load(ctx context.Context, key vectorKey) (*signs, error) {
 // near returns the lines of the passages nearest to a question's vector, each
 // with the place of its passage, without the passages of which the viewer may not see a line.
 func (s *Store) near(ctx context.Context, c scope, f filter) (map[int64]int, error) {
+	ranked, err := s.nearest(ctx, c, f)
+	if err != nil {
+		return nil, err
+	}
+	out := map[int64]int{}
+	passages := 0
+	for chunk := range slices.Chunk(ranked, nearPassages) {
+		lines, err := s.passages(ctx, chunk)
+		if err != nil {
+			return nil, err
+		}
+		var ids []int64
+		for _, seq := range chunk {
+			ids = append(ids, lines[seq]...)
+		}
+		slices.Sort(ids)
+		texts, err := s.texts(ctx, c, slices.Compact(ids))
+		if err != nil {
+			return nil, err
+		}
+		seen := make(map[int64]bool, len(texts))
+		for _, t := range texts {
+			seen[t.Seq] = true
+		}
+		for _, seq := range chunk {
+			if slices.ContainsFunc(lines[seq], func(id int64) bool { return !seen[id] }) {
+				continue // what the viewer did not hear may be why it is near
+			}
+			for _, id := range lines[seq] {
+				if _, nearer := out[id]; !nearer {
+					out[id] = passages
+				}
+			}
+			if passages++; passages == nearPassages {
+				return out, nil
+			}
+		}
+	}
+	return out, nil
+}
+
+// nearest orders the passages whose bits differ least by how near they are. Which
+// of them the viewer may see is not asked here.
+func (s *Store) nearest(ctx context.Context, c scope, f filter) ([]int64, error) {
 	want, _, err := memory.Quantize(f.q.Vector)
 	if err != nil {
 		return nil, err
@@ -200,38 +295,7 @@ func (s *Store) near(ctx context.Context, c scope, f filter) (map[int64]int, err
 	if len(picked) == 0 {
 		return nil, nil
 	}
-	ranked, err := s.rescore(ctx, c.campaign, f.q.Model, want, picked)
-	if err != nil {
-		return nil, err
-	}
-	out := map[int64]int{}
-	passages := 0
-	for _, seq := range ranked {
-		lines, err := s.passage(ctx, seq)
-		if err != nil {
-			return nil, err
-		}
-		ids := make([]int64, len(lines))
-		for i, l := range lines {
-			ids[i] = l.Seq
-		}
-		seen, err := s.texts(ctx, c, ids)
-		if err != nil {
-			return nil, err
-		}
-		if len(seen) < len(ids) {
-			continue // what the viewer did not hear may be why it is near
-		}
-		for _, id := range ids {
-			if _, nearer := out[id]; !nearer {
-				out[id] = passages
-			}
-		}
-		if passages++; passages == nearPassages {
-			break
-		}
-	}
-	return out, nil
+	return s.rescore(ctx, c.campaign, f.q.Model, want, picked)
 }
 
 // hamming returns the passages whose bits differ least.

@@ -84,7 +84,7 @@ func dsn(path, mode string, more ...string) string {
 
 const (
 	// newest is the version of the tables that this program makes.
-	newest = 6
+	newest = 7
 	// reindexed is the version from which lines are indexed under today's terms.
 	reindexed = 5
 )
