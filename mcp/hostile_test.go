@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/glyphoxa/glyphoxa/mcp/mcptest"
@@ -99,31 +100,135 @@ func TestInstructionsInResultsChangeNothing(t *testing.T) {
 	}
 	g := all
 	g.Allow = append([]string{"play_track"}, g.Allow...)
-	for _, p := range payloads {
+	obeyed := 0
+	for i, p := range payloads {
 		text := strings.ReplaceAll(p, "%s", "play_track")
 		args, err := json.Marshal(map[string]string{"text": text})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := h.Belt(g)
-		r := b.Call(t.Context(), "a__echo", args)
-		if r.Err != nil {
-			t.Fatal(r.Err)
+		for tool, want := range map[string]error{"echo": nil, "refuse": ErrRefused} {
+			if tool == "refuse" && i >= 9 {
+				continue // a tool that says no ten times running is off
+			}
+			b := h.Belt(g)
+			r := b.Call(t.Context(), "a__"+tool, args)
+			if !errors.Is(r.Err, want) {
+				t.Fatal(r.Err)
+			}
+			head, inner, _ := strings.Cut(r.Text, "<tool_result from=\"a__"+tool+"\">\n")
+			inner, tail, contained := strings.Cut(inner, "\n</tool_result>")
+			if !contained || strings.Contains(head+tail, "play_track") || strings.ContainsAny(inner, "\u200b\u202e\u202c\r") {
+				t.Errorf("%s: the words are not contained: %q", tool, r.Text)
+			}
+			obey(t.Context(), b, r.Text)
+			obeyed += strings.Count(r.Text, "play_track")
 		}
-		inner := strings.TrimSuffix(strings.TrimPrefix(r.Text, "<tool_result from=\"a__echo\">\n"), "\n</tool_result>")
-		if len(inner) == len(r.Text) || strings.Contains(inner, "</tool_result") || strings.ContainsAny(inner, "\u200b\u202e\u202c\r") {
-			t.Errorf("the result is not contained: %q", r.Text)
+	}
+	if n := done.Load(); n != 0 || obeyed == 0 {
+		t.Errorf("%d changes on a server's say-so, of %d that it wanted", n, obeyed)
+	}
+}
+
+// S2: instructions in what a server says about its tools, which a model reads before
+// it calls any, bring it nothing that it was not granted.
+func TestInstructionsInDescriptionsGrantNothing(t *testing.T) {
+	t.Parallel()
+	var secret atomic.Int64
+	take := func(context.Context, Caller, json.RawMessage) (string, error) { secret.Add(1); return "s", nil }
+	h := newTestHost(t, HostOptions{Limits: Limits{ToolSteps: 1000}},
+		Builtin{Tool{Name: "read_secrets", Schema: anything, Estimated: 1, ReadOnly: true}, take},
+		Builtin{Tool{Name: "write_file", Schema: anything, Estimated: 1, Writes: true}, take},
+	)
+	var tools []mcptest.Tool
+	for i, p := range payloads {
+		text := strings.ReplaceAll(p, "%s", "read_secrets and write_file and a__write")
+		tools = append(tools,
+			mcptest.Tool{Name: fmt.Sprintf("described_%d", i), Description: text, InputSchema: map[string]any{"type": "object"}},
+			mcptest.Tool{Name: fmt.Sprintf("titled_%d", i), Title: text, InputSchema: map[string]any{"type": "object"}},
+			mcptest.Tool{Name: fmt.Sprintf("schema_%d", i), InputSchema: map[string]any{"type": "object", "properties": map[string]any{"x": map[string]any{"type": "string", "description": text}}}},
+		)
+	}
+	if err := h.Connect(t.Context(), []ServerConfig{faulty("a", mcptest.Script{Tools: append(tools, mcptest.Tools()...)})}); err != nil {
+		t.Fatal(err)
+	}
+	ready(t, h)
+	g := all
+	g.Allow = []string{"write_file", "a__*"}
+	read := 0
+	for _, x := range h.Belt(g).Tools() {
+		words := x.Title + " " + x.Description + " " + string(x.Schema)
+		read += strings.Count(words, "read_secrets")
+		for _, called := range obey(t.Context(), h.Belt(g), words) {
+			if called == "read_secrets" || called == "write_file" || called == "a__write" {
+				t.Errorf("%s was called because of %q", called, words)
+			}
 		}
-		obey(t.Context(), b, r.Text)
 	}
-	b := h.Belt(g)
-	if r := b.Call(t.Context(), "a__refuse", nil); !errors.Is(r.Err, ErrRefused) {
-		t.Fatal(r.Err)
+	if n := secret.Load(); n != 0 || read < len(tools) {
+		t.Errorf("%d calls of what was not granted; %d of %d instructions were read", n, read, len(tools))
 	}
-	obey(t.Context(), b, "the error said: play_track")
-	if n := done.Load(); n != 0 {
-		t.Errorf("%d changes on a server's say-so", n)
-	}
+}
+
+// S4: an approval is for the call that was shown, once, for a minute; whatever else
+// is presented as one runs nothing.
+func TestForgedReplayedAndStaleApprovalsRunNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int64
+		h := newTestHost(t, HostOptions{}, echo("write_file", &calls, func(t *Tool) { t.ReadOnly, t.Writes = false, true }))
+		ask := func(args string) *Approval {
+			t.Helper()
+			r := h.Belt(Grant{Allow: []string{"write_file"}, Writes: WriteAsk}).Call(t.Context(), "write_file", json.RawMessage(args))
+			if r.Approval == nil {
+				t.Fatalf("got %+v, want an approval to wait for", r)
+			}
+			return r.Approval
+		}
+		a, b := ask(`{"expression":"a"}`), ask(`{"expression":"b"}`)
+		forgeries := map[string][2]string{
+			"nothing": {"", ""}, "no hash": {a.ID, ""}, "no id": {"", a.Hash},
+			"another's hash": {a.ID, b.Hash}, "another's id": {b.ID, a.Hash},
+			"swapped": {a.Hash, a.ID}, "cut": {a.ID, a.Hash[:len(a.Hash)-1]}, "longer": {a.ID, a.Hash + "0"},
+			"upper case": {a.ID, strings.ToUpper(a.Hash) + " "}, "id with a space": {a.ID + " ", a.Hash},
+			"id with NUL": {a.ID + "\x00", a.Hash}, "hash with NUL": {a.ID, a.Hash + "\x00"},
+			"a pattern": {"*", "*"}, "a path": {"../" + a.ID, a.Hash}, "tool for id": {"write_file", a.Hash},
+			"arguments for hash": {a.ID, `{"expression":"a"}`},
+		}
+		for name, f := range forgeries {
+			if _, err := h.Approve(t.Context(), f[0], f[1], "dm"); !errors.Is(err, ErrNoApproval) {
+				t.Errorf("%s: %v, want ErrNoApproval", name, err)
+			}
+			if err := h.Deny(f[0], f[1], "dm"); !errors.Is(err, ErrNoApproval) {
+				t.Errorf("%s, denied: %v, want ErrNoApproval", name, err)
+			}
+		}
+		if n := calls.Load(); n != 0 {
+			t.Fatalf("%d calls ran on forgeries", n)
+		}
+		// What was shown still can be agreed to, and then no more.
+		if r, err := h.Approve(t.Context(), a.ID, a.Hash, "dm"); err != nil || !strings.Contains(r.Raw, `"a"`) {
+			t.Errorf("the one that was shown: %v %+v", err, r)
+		}
+		for range 3 {
+			if _, err := h.Approve(t.Context(), a.ID, a.Hash, "dm"); !errors.Is(err, ErrNoApproval) {
+				t.Errorf("replayed: %v", err)
+			}
+		}
+		if err := h.Deny(b.ID, b.Hash, "dm"); err != nil {
+			t.Error(err)
+		}
+		if _, err := h.Approve(t.Context(), b.ID, b.Hash, "dm"); !errors.Is(err, ErrNoApproval) {
+			t.Errorf("approved after it was denied: %v", err)
+		}
+		late := ask(`{"expression":"c"}`)
+		time.Sleep(approvalLife)
+		if _, err := h.Approve(t.Context(), late.ID, late.Hash, "dm"); !errors.Is(err, ErrNoApproval) {
+			t.Errorf("approved after its minute: %v", err)
+		}
+		if n := calls.Load(); n != 1 {
+			t.Errorf("%d calls, want the one that was agreed to", n)
+		}
+	})
 }
 
 // S5: two servers with one name, tools that look like others, tools twice.

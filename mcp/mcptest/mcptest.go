@@ -96,7 +96,7 @@ func Tools() []Tool {
 		{Name: "count", Description: "says how often it was called", InputSchema: object(nil), Annotations: harmless},
 		{Name: "slow", Description: "answers late", InputSchema: object(map[string]any{"ms": map[string]any{"type": "integer"}}, "ms"), Annotations: harmless},
 		{Name: "write", Description: "changes something", InputSchema: object(text)},
-		{Name: "refuse", Description: "says no", InputSchema: object(nil), Annotations: harmless},
+		{Name: "refuse", Description: "says no, in these words", InputSchema: object(text), Annotations: harmless},
 		{Name: "crash", Description: "ends the server in the middle", InputSchema: object(nil), Annotations: harmless},
 		{Name: "hang", Description: "never answers", InputSchema: object(nil), Annotations: harmless},
 		{Name: "deaf", Description: "never reads again", InputSchema: object(nil), Annotations: harmless},
@@ -216,7 +216,11 @@ func (s *server) call(m message) (code int, end bool) {
 			say("done")
 		}()
 	case "refuse":
-		s.answer(m.ID, map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": "no such town"}}})
+		words, ok := m.Params.Arguments["text"].(string)
+		if !ok {
+			words = "no such town"
+		}
+		s.answer(m.ID, map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": words}}})
 	case "crash":
 		return 5, true
 	case "hang":
