@@ -115,6 +115,12 @@ func (m thrift) Stream(ctx context.Context, r engine.Request) iter.Seq2[engine.D
 	return m.now().Stream(ctx, r)
 }
 
+// Follows reports whether whoever answers now can be told to do that.
+func (m thrift) Follows(direction string) bool {
+	f, picky := m.now().(follower)
+	return !picky || f.Follows(direction)
+}
+
 // affordable is the voice that an NPC has now.
 func (t *Table) affordable(v engine.Voice) engine.Voice {
 	if t.broke.Load() {

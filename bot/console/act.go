@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/glyphoxa/glyphoxa/bot"
+	"github.com/glyphoxa/glyphoxa/mcp"
 )
 
 // An action is one button of the page.
@@ -77,6 +78,22 @@ var actions = map[string]action{
 	})},
 	"prompt": {DM, able(func(ctx context.Context, t prompter, f form) error {
 		return t.Prompt(ctx, f.who, f.get("npc"))
+	})},
+	"allow": {DM, able(func(ctx context.Context, t decider, f form) error {
+		return t.Decide(ctx, f.who, f.get("id"), f.get("hash"), f.get("on") == "true")
+	})},
+	"tier": {DM, able(func(ctx context.Context, t hurrier, f form) error {
+		if f.get("tier") == "" {
+			return t.ClearTier(ctx, f.who, "")
+		}
+		tier, err := mcp.ParseTier(f.get("tier"))
+		if err != nil {
+			return err
+		}
+		return t.SetTier(ctx, f.who, "", tier, 0)
+	})},
+	"pause": {DM, able(func(ctx context.Context, t pauser, f form) error {
+		return t.Pause(ctx, f.who, true)
 	})},
 	"enter": {DM, able(func(ctx context.Context, t usher, f form) error {
 		return t.Enter(ctx, f.who, f.get("npc"), f.get("on") == "true")

@@ -171,6 +171,8 @@ func subject(e bot.Event) string {
 		return "tool " + toolID(*e.Tool)
 	case e.Scene != nil:
 		return "scene"
+	case e.Question != nil:
+		return "question " + e.Question.ID
 	}
 	return ""
 }
@@ -192,7 +194,7 @@ func (c *Console) write(ctx context.Context, v viewer, batch []bot.Event, last u
 		appendEvent(&b, name, piece.String())
 		if name == "turn" && e.Turn.Done {
 			piece.Reset()
-			if err := pace(c.table.State().Turns).Render(ctx, &piece); err != nil {
+			if err := pace(c.table.State()).Render(ctx, &piece); err != nil {
 				return err
 			}
 			appendEvent(&b, "pace", piece.String())
@@ -244,6 +246,10 @@ func news(v viewer, e bot.Event) (string, templ.Component) {
 		return "tool", toolCall(v, *e.Tool)
 	case e.Turn != nil && v.DM():
 		return "turn", turnCard(v, *e.Turn)
+	case e.Card != nil:
+		return "line", card(*e.Card)
+	case e.Question != nil && v.DM():
+		return "question", question(v, *e.Question)
 	case e.Alert != nil && v.DM():
 		return "alert", alert(*e.Alert)
 	}

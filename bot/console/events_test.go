@@ -203,6 +203,7 @@ func TestPlayersDoNotSeeBehindTheScreen(t *testing.T) {
 		h.tavern.happen(bot.Event{Tool: &bot.Tool{Name: "query_entities", Result: "secret result", Done: true}})
 		h.tavern.happen(bot.Event{Turn: &bot.Turn{ID: 1, NPC: "bartok", Why: "secret turn", Done: true}})
 		h.tavern.happen(bot.Event{Alert: &bot.Alert{Text: "secret alert"}})
+		h.tavern.happen(bot.Event{Question: &bot.Question{ID: "q", Tool: "secret_tool", Args: `{"secret":1}`}})
 		h.tavern.happen(bot.Event{NPC: &bot.NPC{ID: "bartok", Name: "Bartok", Why: "secret why", Tools: []string{"secret_tool"}}})
 		h.tavern.happen(bot.Event{Line: &bot.Line{ID: "1", Text: "spoken", Coming: "secret rest", Cut: true, Final: true, Why: "secret route", Speaker: bot.Person{ID: "bartok", Name: "Bartok", NPC: true}}})
 	}
@@ -212,9 +213,9 @@ func TestPlayersDoNotSeeBehindTheScreen(t *testing.T) {
 		secret(h)
 		var all strings.Builder
 		for {
-			n := f.next("line", "npc", "tool", "turn", "alert", "pace", "seen")
+			n := f.next("line", "npc", "tool", "turn", "alert", "question", "pace", "seen")
 			all.WriteString(n.data)
-			if n.name == "seen" && f.last == "5" {
+			if n.name == "seen" && f.last == "6" {
 				break
 			}
 		}

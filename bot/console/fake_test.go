@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/glyphoxa/glyphoxa/bot"
 	"github.com/glyphoxa/glyphoxa/mcp"
@@ -241,4 +242,20 @@ func (t *tavern) reading() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.readers
+}
+
+func (t *tavern) Decide(_ context.Context, who bot.Person, id, hash string, yes bool) error {
+	return t.did("%s decides %s %s: %v", who.Name, id, hash, yes)
+}
+
+func (t *tavern) SetTier(_ context.Context, who bot.Person, npc string, tier mcp.Tier, _ time.Duration) error {
+	return t.did("%s sets %q to %v", who.Name, npc, tier)
+}
+
+func (t *tavern) ClearTier(_ context.Context, who bot.Person, npc string) error {
+	return t.did("%s clears %q", who.Name, npc)
+}
+
+func (t *tavern) Pause(_ context.Context, who bot.Person, on bool) error {
+	return t.did("%s pauses: %v", who.Name, on)
 }

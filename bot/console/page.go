@@ -48,7 +48,7 @@ type viewer struct {
 	cast map[string]string
 	npcs []bot.NPC
 	// what the table can do beyond the least
-	speaks, prompts, whispers, ushers, corrects bool
+	speaks, prompts, whispers, ushers, corrects, hurries, pauses bool
 	// places are the pages there are; here is this one.
 	places         []place
 	here, campaign string
@@ -64,6 +64,8 @@ func (c *Console) viewer(s *session, npcs []bot.NPC) viewer {
 	_, v.whispers = c.table.(whisperer)
 	_, v.ushers = c.table.(usher)
 	_, v.corrects = c.table.(corrector)
+	_, v.hurries = c.table.(hurrier)
+	_, v.pauses = c.table.(pauser)
 	return v
 }
 

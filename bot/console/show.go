@@ -125,7 +125,7 @@ func stages(t bot.Turn) []bar {
 		name, class string
 		at          time.Duration
 	}{
-		{"recognised", "hear", t.Heard}, {"routed", "route", t.Routed}, {"first word", "think", t.FirstToken},
+		{"recognised", "hear", t.Heard}, {"routed", "route", t.Routed}, {"briefed", "brief", t.Briefed}, {"first word", "think", t.FirstToken},
 		{"sentence", "write", t.FirstSentence}, {"first sound", "speak", t.FirstSound},
 	}
 	if t.FirstSound == 0 { // nothing was said: show what took so long instead
@@ -212,6 +212,53 @@ func heights(d []time.Duration) []float64 {
 	out := make([]float64, len(d))
 	for i, v := range d {
 		out[i] = max(1.5, 22*float64(v)/float64(top))
+	}
+	return out
+}
+
+// usage is what a turn took of the model and what it cost: "1,204 tokens, 960 of
+// them cached, 41 written · 0.0021".
+func usage(t bot.Turn) string {
+	var parts []string
+	if u := t.Used; u.In+u.Out > 0 {
+		text := fmt.Sprintf("%d tokens read", u.In)
+		if u.CachedIn > 0 {
+			text += fmt.Sprintf(", %d of them cached", u.CachedIn)
+		}
+		parts = append(parts, text+fmt.Sprintf(", %d written", u.Out))
+	}
+	if t.Cost > 0 {
+		parts = append(parts, fmt.Sprintf("cost %.4f", t.Cost))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// money is what was spent, of what if there is a cap.
+func money(s bot.Spending) string {
+	text := fmt.Sprintf("%.2f", s.Total)
+	if s.Cap > 0 {
+		text += fmt.Sprintf(" of %.2f", s.Cap)
+	}
+	return strings.TrimSpace(text + " " + s.Currency)
+}
+
+// clock is a duration in hours and minutes.
+func clock(d time.Duration) string {
+	return fmt.Sprintf("%d:%02d", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// lanes are a turn's calls of tools against the turn's own clock, each in a lane of
+// its own: they run side by side.
+func lanes(t bot.Turn, calls []bot.Tool) []bar {
+	whole := t.Ended
+	for _, c := range calls {
+		whole = max(whole, c.Began+c.Took)
+	}
+	var out []bar
+	for _, c := range calls {
+		if c.Done && whole > 0 {
+			out = append(out, bar{c.Name, "tool", float64(c.Began) / float64(whole), float64(c.Began+c.Took) / float64(whole), c.Took})
+		}
 	}
 	return out
 }

@@ -1,10 +1,12 @@
 package console
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/glyphoxa/glyphoxa/bot"
+	"github.com/glyphoxa/glyphoxa/engine"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -71,5 +73,33 @@ func TestPercentilesAreOfTurnsThatWereHeard(t *testing.T) {
 	}
 	if got := percentile(nil, 50); got != 0 {
 		t.Errorf("p50 of nothing is %v", got)
+	}
+}
+
+func TestWhatATurnTookAndCostIsSaidInWords(t *testing.T) {
+	turn := bot.Turn{Used: engine.Usage{In: 1204, CachedIn: 960, Out: 41}, Cost: 0.0021}
+	if got := usage(turn); got != "1204 tokens read, 960 of them cached, 41 written · cost 0.0021" {
+		t.Errorf("got %q", got)
+	}
+	if got := usage(bot.Turn{}); got != "" {
+		t.Errorf("nothing used is %q", got)
+	}
+	for want, s := range map[string]bot.Spending{
+		"1.20 of 5.00 EUR": {Total: 1.2, Cap: 5, Currency: "EUR"}, "0.35": {Total: 0.35},
+	} {
+		if got := money(s); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestCallsSideBySideHaveALaneEach(t *testing.T) {
+	ms := time.Millisecond
+	got := lanes(bot.Turn{Ended: 1000 * ms}, []bot.Tool{
+		{Name: "roll", Began: 100 * ms, Took: 100 * ms, Done: true}, {Name: "search", Began: 100 * ms, Took: 500 * ms, Done: true}, {Name: "late", Began: 1 * ms},
+	})
+	want := []bar{{"roll", "tool", 0.1, 0.2, 100 * ms}, {"search", "tool", 0.1, 0.6, 500 * ms}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -3,8 +3,10 @@ package console
 import (
 	"context"
 	"iter"
+	"time"
 
 	"github.com/glyphoxa/glyphoxa/bot"
+	"github.com/glyphoxa/glyphoxa/mcp"
 )
 
 // A Table is the running game that a [Console] shows. All methods are safe for
@@ -61,6 +63,20 @@ type (
 	// An usher brings an NPC into the scene, or has it leave if on is false.
 	usher interface {
 		Enter(ctx context.Context, who bot.Person, npc string, on bool) error
+	}
+	// A decider answers what a [bot.Question] asks, once and as it was shown.
+	decider interface {
+		Decide(ctx context.Context, who bot.Person, id, hash string, yes bool) error
+	}
+	// A hurrier sets how long answers may take: of one NPC or, with an empty id, of
+	// all; for so long or, with zero, for the session.
+	hurrier interface {
+		SetTier(ctx context.Context, who bot.Person, npc string, tier mcp.Tier, lasting time.Duration) error
+		ClearTier(ctx context.Context, who bot.Person, npc string) error
+	}
+	// A pauser listens to nobody for a while. [Table.XCard] goes on.
+	pauser interface {
+		Pause(ctx context.Context, who bot.Person, on bool) error
 	}
 	// A corrector accepts a better spelling of what was heard, and listens for
 	// the new names in it from then on.

@@ -143,7 +143,7 @@ function announce(line) {
 
 new MutationObserver(() => {
   const scene = $('scene-head').dataset.scene;
-  for (const b of document.querySelectorAll('.scene-button')) b.setAttribute('aria-pressed', b.dataset.scene === scene);
+  for (const b of document.querySelectorAll('.scene-button[data-scene]')) b.setAttribute('aria-pressed', b.dataset.scene === scene);
 }).observe(document.querySelector('.scene'), { childList: true });
 
 // ---- Typing.
@@ -302,3 +302,18 @@ addEventListener('keydown', (e) => {
 });
 
 toEnd();
+
+// ---- What the session says of itself: how long it has been, and the tier for all.
+
+setInterval(() => {
+  for (const t of document.querySelectorAll('time.clock')) {
+    const minutes = Math.max(0, Math.floor((Date.now() - Date.parse(t.dateTime)) / 60000));
+    t.textContent = `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, '0')}`;
+  }
+}, 15000);
+
+document.addEventListener('htmx:afterRequest', (e) => {
+  const chosen = e.target.closest('[data-tier]');
+  if (!chosen || !e.detail.successful) return;
+  for (const b of document.querySelectorAll('[data-tier]')) b.setAttribute('aria-pressed', b === chosen);
+});
