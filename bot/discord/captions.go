@@ -121,9 +121,9 @@ func (c *captions) upload() {
 	}
 }
 
-// follow writes captions until ctx ends.
-func (c *captions) follow(ctx context.Context, table *bot.Table) {
-	for e := range table.Events(ctx, table.State().Event) {
+// follow writes captions of what is said since that event, until ctx ends.
+func (c *captions) follow(ctx context.Context, table *bot.Table, since uint64) {
+	for e := range table.Events(ctx, since) {
 		if e.Line != nil && e.Line.Speaker.NPC && !c.suspended {
 			c.take(ctx, *e.Line)
 		}

@@ -125,13 +125,13 @@ func (g *game) attend(ctx context.Context) {
 	g.stop = stop
 	g.mu.Unlock()
 	g.done.Go(func() {
-		if err := table.Attend(life, conn, g.person); err != nil {
+		if err := table.Attend(life, conn, g.person); err != nil && !errors.Is(err, bot.ErrClosed) {
 			g.app.log.Warn("attend", "guild", g.guild, "error", err)
 		}
 	})
-	g.done.Go(func() { g.present(life, table) })
-	seen := table.State().Event
-	g.done.Go(func() { g.hang(life, table, seen) })
+	now := table.State().Event // nothing that happens from here on is missed
+	g.done.Go(func() { g.present(life, table, now) })
+	g.done.Go(func() { g.hang(life, table, now) })
 }
 
 // switchTo plays another campaign in the same call.
@@ -361,6 +361,8 @@ func (a *App) voiceState(e *discordgo.VoiceStateUpdate) {
 				a.tasks.Go(func() { g.askLate(user) })
 			}
 		}
+	case e.ChannelID == "" && !g.isReady():
+		// We have left after an attempt that failed, and this is the next one.
 	case e.ChannelID == "":
 		a.log.Info("removed from the voice channel", "guild", e.GuildID)
 		a.drop(g, g.l.say("The NPCs were sent out of the voice channel, so the session has ended."))

@@ -35,13 +35,13 @@ type panel struct {
 	every   time.Duration
 }
 
-// present shows the session until ctx ends: the panel, the channel's status and
-// the captions.
-func (g *game) present(ctx context.Context, table *bot.Table) {
+// present shows the session until ctx ends: the panel, the channel's status, and
+// captions of what is said since that event.
+func (g *game) present(ctx context.Context, table *bot.Table, since uint64) {
 	p := &panel{g: g, every: g.app.panelEvery}
 	p.send(ctx, table)
 	c := newCaptions(g, p.message)
-	g.done.Go(func() { c.follow(ctx, table) })
+	g.done.Go(func() { c.follow(ctx, table, since) })
 	p.follow(ctx, table)
 	p.close()
 }
