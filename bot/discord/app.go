@@ -72,8 +72,9 @@ type App struct {
 	running  *sittings
 	feedback string // a file
 	self     string // our user id
-	// panelEvery is the constant of that name; tests are in more of a hurry.
-	panelEvery time.Duration
+	// panelEvery and soon are the constants of those names; tests are in more of a
+	// hurry, or in less.
+	panelEvery, soon time.Duration
 
 	// events runs the gateway's events in order; 256 are more than a busy server
 	// makes in a second. The gateway waits when it is full.
@@ -118,7 +119,7 @@ func New(o Options) (*App, error) {
 	s.LogLevel = discordgo.LogError - 1
 	a := &App{
 		o: o, log: log, session: s, consent: c, settings: set, running: ran, feedback: filepath.Join(o.Data, "feedback.jsonl"),
-		panelEvery: panelEvery, events: make(chan func(), 256), games: map[string]*game{},
+		panelEvery: panelEvery, soon: soon, events: make(chan func(), 256), games: map[string]*game{},
 	}
 	s.AddHandler(func(_ *discordgo.Session, e *discordgo.VoiceStateUpdate) { a.post(func() { a.voiceState(e) }) })
 	s.AddHandler(func(_ *discordgo.Session, e *discordgo.VoiceServerUpdate) { a.post(func() { a.voiceServer(e) }) })

@@ -2,7 +2,8 @@ package discord
 
 import (
 	"context"
-	"errors"
+
+	"github.com/glyphoxa/glyphoxa/bot"
 )
 
 func consoleCommands() []command {
@@ -16,7 +17,7 @@ func consoleCommands() []command {
 func openConsole(_ context.Context, c *call) (answer, error) {
 	link := c.game.sitting().Console
 	if link == nil {
-		return answer{}, errors.New("this bot serves no page")
+		return answer{}, bot.Refuse("this bot serves no page")
 	}
 	return answer{text: c.l.say("Your page, which this link opens once: %s", link(c.who.Name))}, nil
 }

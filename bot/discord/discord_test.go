@@ -180,6 +180,7 @@ type scene struct {
 	calls *voicetest.Server
 	world *world
 	o     Options
+	soon  time.Duration // at least, for tests that want every answer at once
 	app   *App
 	stop  func()
 }
@@ -228,6 +229,7 @@ func (s *scene) start(t testing.TB) {
 		t.Fatal(err)
 	}
 	app.panelEvery = 20 * time.Millisecond
+	app.soon = max(app.soon, s.soon)
 	s.app = app
 	before := s.Logins()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -82,6 +83,10 @@ func TestWhatUsersSee(t *testing.T) {
 				d.Translate(discordtest.Admin, l.locale)
 				d.Translate(mira, l.locale)
 			})}
+			// A busy machine is no reason to see something else.
+			p.stop()
+			p.soon = time.Minute
+			p.start(t)
 			p.session(t)
 			got := p.b.String()
 			for _, v := range varying {
@@ -121,11 +126,10 @@ func (p *play) session(t *testing.T) {
 	p.Enter(mira)
 	until(t, "the session has begun", func() bool {
 		r := p.slash(t, dm, "session start")
-		if !strings.Contains(r.Content, english.fault(ErrNotInVoice)) && strings.Contains(r.Content, "Flagon") {
+		if !r.Private {
 			p.wrote("/session start, in the voice channel", r)
-			return true
 		}
-		return strings.Contains(strings.Join(replies(p.Posted()), "\n"), "Flagon")
+		return !r.Private // until then the bot has not heard that they are in the channel
 	})
 	until(t, "the NPCs can be commanded", func() bool {
 		return strings.Contains(p.slash(t, dm, "npc list").Content, "Bartok")

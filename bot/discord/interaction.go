@@ -178,7 +178,7 @@ func (a *App) perform(c *call, run func(context.Context, *call) (answer, error))
 		}
 		done <- ans
 	})
-	late := time.NewTimer(soon)
+	late := time.NewTimer(a.soon)
 	defer late.Stop()
 	select {
 	case ans := <-done:
