@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/glyphoxa/glyphoxa/voice/pcm"
 )
 
 func TestLadderTakesTheNextRungWhenAModelIsLate(t *testing.T) {
@@ -176,4 +178,31 @@ func TestABreakerIsClosedOpenAndHalfOpen(t *testing.T) {
 			t.Error("a try that works should close it, once")
 		}
 	})
+}
+
+// hoarse speaks forty frames of a sentence and then no more.
+type hoarse struct{}
+
+func (hoarse) Name() string { return "hoarse" }
+
+func (hoarse) Speak(context.Context, Voice, string) iter.Seq2[Speech, error] {
+	return func(yield func(Speech, error) bool) {
+		_ = yield(Speech{Chunk: pcm.Chunk{Rate: pcm.Rate, Samples: make([]int16, 40*pcm.FrameSize)}}, nil) &&
+			yield(Speech{}, errors.New("stalled"))
+	}
+}
+
+// nowhere is a mouth in a room without anybody.
+type nowhere struct{}
+
+func (nowhere) Play(context.Context, []int16) error { return nil }
+func (nowhere) Flush() int                          { return 0 }
+
+func TestR19ASentenceThatStallsIsCutAtTheLastWordHeardAndNotSaidAgain(t *testing.T) {
+	m := &script{rounds: [][]Delta{text("There are two rooms left under the roof. Take the one with the window.")}}
+	out := Run(t.Context(), Plan{Model: m, Synth: hoarse{}, Mouth: nowhere{}})
+	// 800 ms are twelve letters or so.
+	if out.Heard != "There are two" || !out.Cut || out.Err == nil || out.Played != 800*time.Millisecond {
+		t.Errorf("heard %q in %v, cut %v, %v", out.Heard, out.Played, out.Cut, out.Err)
+	}
 }

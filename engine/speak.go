@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/glyphoxa/glyphoxa/voice/pcm"
@@ -39,6 +40,8 @@ type voicing struct {
 type sound struct {
 	of      *spoken
 	samples []int16
+	// broke is why the sentence ends here, in the middle.
+	broke error
 }
 
 func newVoicing(r *runner) *voicing {
@@ -72,13 +75,17 @@ func (v *voicing) synthesise(ctx context.Context) {
 				v.push(ctx, sound{of: s})
 				continue
 			}
-			v.speak(ctx, s)
+			if !v.speak(ctx, s) {
+				return
+			}
 		}
 	}
 }
 
-// speak synthesises one sentence. What cannot be spoken is shown.
-func (v *voicing) speak(ctx context.Context, s *spoken) {
+// speak synthesises one sentence. What cannot be spoken is shown; a sentence that
+// breaks off in the middle ends the turn after what there is of it, since it is neither
+// said again nor finished. It reports whether others may follow.
+func (v *voicing) speak(ctx context.Context, s *spoken) bool {
 	framer := pcm.NewFramer(pcm.Rate, pcm.FrameSize)
 	n := 0
 	emit := func() {
@@ -89,15 +96,19 @@ func (v *voicing) speak(ctx context.Context, s *spoken) {
 				return
 			}
 			n++
-			v.push(ctx, sound{s, frame})
+			v.push(ctx, sound{of: s, samples: frame})
 		}
 	}
 	for piece, err := range v.r.plan.Synth.Speak(ctx, v.r.plan.Voice, s.text) {
 		if ctx.Err() != nil {
-			return
+			return false
 		}
 		if err == nil {
 			err = framer.Add(piece.Chunk)
+		}
+		if err != nil && n > 0 {
+			v.push(ctx, sound{of: s, broke: err})
+			return false
 		}
 		if err != nil {
 			v.r.notes <- Unspoken{s.text, err}
@@ -107,15 +118,16 @@ func (v *voicing) speak(ctx context.Context, s *spoken) {
 		emit()
 	}
 	if ctx.Err() != nil {
-		return
+		return false
 	}
 	framer.End()
 	emit()
 	if n == 0 && !v.r.committed(ctx) { // what has no sound is heard by being shown
-		return
+		return false
 	}
 	v.ledger.close(s, n)
 	v.push(ctx, sound{of: s})
+	return true
 }
 
 // blank is room for a frame: one that has been played, if there is any.
@@ -165,6 +177,10 @@ func (v *voicing) play(ctx context.Context) {
 			case !ok:
 				v.r.send(ctx, evSpoken{})
 				return
+			case f.broke != nil:
+				heard()
+				v.r.send(ctx, evCut{fmt.Errorf("speak: %w", f.broke)})
+				continue
 			case f.samples == nil:
 				heard()
 				continue

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -57,6 +58,45 @@ type ChatRequest struct {
 	ReasoningEffort string   `json:"reasoning_effort,omitempty"`
 	Stop            []string `json:"stop,omitempty"`
 	Seed            *int     `json:"seed,omitempty"`
+
+	// What only some servers take; see [OpenAI.Server].
+	ChatTemplateKwargs map[string]any `json:"chat_template_kwargs,omitempty"`
+	CachePrompt        bool           `json:"cache_prompt,omitempty"`
+	Usage              map[string]any `json:"usage,omitempty"`
+	Reasoning          map[string]any `json:"reasoning,omitempty"`
+	ReasoningFormat    string         `json:"reasoning_format,omitempty"`
+}
+
+// peculiar says what the server that is played refuses, and others do not.
+func (q *ChatRequest) peculiar(server string) string {
+	only := func(servers string, set bool, field string) string {
+		if set && !strings.Contains(servers, server) || set && server == "" {
+			return "Unrecognized request argument supplied: " + field
+		}
+		return ""
+	}
+	for _, wrong := range []string{
+		only("llama.cpp vllm", q.ChatTemplateKwargs != nil, "chat_template_kwargs"), only("llama.cpp", q.CachePrompt, "cache_prompt"),
+		only("openrouter", q.Usage != nil, "usage"), only("openrouter", q.Reasoning != nil, "reasoning"),
+		only("groq", q.ReasoningFormat != "", "reasoning_format"),
+	} {
+		if wrong != "" {
+			return wrong
+		}
+	}
+	mode := ""
+	if q.ResponseFormat != nil {
+		mode = q.ResponseFormat.Type
+	}
+	switch {
+	case server == "lmstudio" && mode == "json_object":
+		return "'response_format.type' must be 'json_schema' or 'text'"
+	case server == "groq" && mode != "" && len(q.Tools) > 0:
+		return "json mode cannot be combined with tool/function calling"
+	case server == "ollama" && q.ToolChoice != nil:
+		return "tool_choice is not supported"
+	}
+	return ""
 }
 
 // A ChatMessage is one message of a request.
@@ -187,7 +227,7 @@ func (o *OpenAI) chat(w http.ResponseWriter, r *http.Request, fault Fault) {
 	if !decode(w, r, &q) || !o.hasModel(w, q.Model) {
 		return
 	}
-	if wrong := q.check(); wrong != "" {
+	if wrong := cmp.Or(q.check(), q.peculiar(o.Server)); wrong != "" {
 		fail(w, http.StatusBadRequest, "invalid_request_error", wrong)
 		return
 	}

@@ -18,6 +18,10 @@ type OpenAI struct {
 	// Key is the key that requests have to show. Empty asks for none, as local
 	// servers do.
 	Key string
+	// Server is whose ways the server has besides OpenAI's: "ollama", "llama.cpp",
+	// "vllm", "lmstudio", "openrouter" or "groq". Empty is OpenAI itself, which refuses
+	// what only they know.
+	Server string
 	// Models are what /v1/models lists. Empty means one called "fake".
 	Models []string
 	// Chat answers a chat request. Nil repeats the last message.

@@ -43,6 +43,8 @@ type OpenAIOptions struct {
 	// Extra is added to the body of each request, for what only one server knows:
 	// {"keep_alive": "1h"}.
 	Extra map[string]any
+	// Server is whose ways the server at URL has. Empty guesses by the address.
+	Server Server
 	// Client is the HTTP client. Nil means one of its own.
 	Client *http.Client
 }
@@ -70,6 +72,9 @@ func NewOpenAI(o OpenAIOptions) (*OpenAI, error) {
 	if o.Client == nil {
 		o.Client = &http.Client{}
 	}
+	if o.Server == "" {
+		o.Server = serverAt(base)
+	}
 	c := openai.DefaultConfig(o.Key.Reveal())
 	c.BaseURL = strings.TrimRight(o.URL, "/")
 	c.HTTPClient = guard{o.Client}
@@ -95,6 +100,9 @@ func (m *OpenAI) ask(ctx context.Context, r engine.Request, beat func(), yield f
 	q, extra := m.request(r)
 	s, err := m.client.CreateChatCompletionStream(context.WithValue(ctx, exchangeKey{}, exchange{extra, beat}), q)
 	if err != nil {
+		if hint := m.o.Server.hint(err.Error()); hint != "" {
+			err = fmt.Errorf("%w%s", err, hint)
+		}
 		return err
 	}
 	defer func() { _ = s.Close() }() // all that matters has been read
@@ -185,6 +193,7 @@ func (m *OpenAI) request(r engine.Request) (openai.ChatCompletionRequest, map[st
 		// go-openai leaves out a temperature of 0.
 		extra["temperature"] = *r.Temperature
 	}
+	m.o.Server.adapt(&q, extra)
 	return q, extra
 }
 

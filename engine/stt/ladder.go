@@ -54,7 +54,7 @@ func (l *Ladder) Hear(ctx context.Context, h engine.Hearing, frames iter.Seq[[]i
 			}
 		})
 		var kept [][]int16
-		err, stopped := l.try(ctx, h, next, &kept, yield)
+		stopped, err := l.try(ctx, h, next, &kept, yield)
 		switch {
 		case stopped:
 			return
@@ -86,7 +86,7 @@ func (l *Ladder) Hear(ctx context.Context, h engine.Hearing, frames iter.Seq[[]i
 
 // try hears with the first one, and keeps the sound. A recogniser reads its frames
 // before it ends, from one goroutine.
-func (l *Ladder) try(ctx context.Context, h engine.Hearing, next <-chan []int16, kept *[][]int16, yield func(engine.Transcript, error) bool) (err error, stopped bool) {
+func (l *Ladder) try(ctx context.Context, h engine.Hearing, next <-chan []int16, kept *[][]int16, yield func(engine.Transcript, error) bool) (stopped bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ended := time.AfterFunc(time.Hour, func() { cancel(fmt.Errorf("%s: no last word within %v", l.first.Name(), l.patience)) })
@@ -104,14 +104,14 @@ func (l *Ladder) try(ctx context.Context, h engine.Hearing, next <-chan []int16,
 	err = fmt.Errorf("%s ended without a result", l.first.Name())
 	for t, failed := range l.first.Hear(ctx, h, feed) {
 		if failed != nil {
-			return failed, false
+			return false, failed
 		}
 		if t.Final {
 			err = nil
 		}
 		if !yield(t, nil) {
-			return nil, true
+			return true, nil
 		}
 	}
-	return err, false
+	return false, err
 }
