@@ -161,3 +161,27 @@ func TestOnlySoManyNamesGoIntoTheAddress(t *testing.T) {
 		t.Errorf("%d names, first %q", len(terms), terms[:min(2, len(terms))])
 	}
 }
+
+func TestF11FinalizeMayBeAnsweredByNothingNewOrNotAtAll(t *testing.T) {
+	for _, fault := range []enginetest.Fault{enginetest.EmptyLast, enginetest.NoLastWord} {
+		synctest.Test(t, func(t *testing.T) {
+			server := &enginetest.Deepgram{}
+			server.Next(fault)
+			start := time.Now()
+			got, err := hear(t, deepgram(t, server, "nova-3"), engine.Hearing{}, humming(2*time.Second))
+			if err != nil || got != said || time.Since(start) > time.Second {
+				t.Errorf("%s: %q after %v, %v", fault, got, time.Since(start), err)
+			}
+		})
+	}
+}
+
+func TestF12ATurnThatIsResumedEndsWithItsLastText(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &enginetest.Deepgram{}
+		server.Next(enginetest.TurnResumed)
+		if got, err := hear(t, deepgram(t, server, "flux-general-en"), engine.Hearing{}, humming(2*time.Second)); err != nil || got != said {
+			t.Errorf("%q, %v", got, err)
+		}
+	})
+}
