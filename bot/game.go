@@ -191,6 +191,7 @@ func (t *Table) enter(s campaigns.Scene) {
 
 // recast rebuilds what depends on who is present and who is muted.
 func (t *Table) recast() {
+	t.freshen()
 	t.cast = npc.NewCast(t.campaign.NPCs, npc.Room{
 		Present: t.scene.Present, Muted: t.mutedIDs(), Players: t.players, PCs: t.characters(), Language: t.campaign.Language,
 		Phrases: t.campaign.Phrases,

@@ -24,7 +24,7 @@ func (t *Table) Listen(ctx context.Context, who Person, frames iter.Seq[[]int16]
 	var hints engine.Hearing
 	var pauses *engine.Pauses
 	if err := t.do(ctx, func() error {
-		hints = engine.Hearing{Language: t.campaign.Language, Terms: t.campaign.Names()}
+		hints = engine.Hearing{Language: t.campaign.Language, Terms: t.campaign.Names(), Fresh: t.namesNow}
 		pauses = t.pausesOf(who)
 		return nil
 	}); err != nil {

@@ -118,6 +118,8 @@ type Table struct {
 	closeOnce sync.Once
 	closed    error // of the first Close
 
+	names atomic.Pointer[[]string] // that may be heard now; see freshen
+
 	game // owned by the loop
 }
 

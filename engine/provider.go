@@ -146,6 +146,17 @@ type Hearing struct {
 	Language string
 	// Terms are names that may come up, most likely first.
 	Terms []string
+	// Fresh, if it is not nil, tells the names as they are now: the scene may change,
+	// even while somebody speaks. It must not block.
+	Fresh func() []string
+}
+
+// Now is the names that may come up now.
+func (h Hearing) Now() []string {
+	if h.Fresh != nil {
+		return h.Fresh()
+	}
+	return h.Terms
 }
 
 // A Transcript is what was heard so far, or in the end if Final.

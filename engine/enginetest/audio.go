@@ -17,12 +17,15 @@ import (
 
 // Faults of an answer that is sound.
 const (
-	CutSound   Fault = "the connection closes in the middle of the sound"
-	StallSound Fault = "the sound stops coming in the middle"
-	OddPieces  Fault = "the sound comes in pieces of an odd number of bytes"
-	NoSound    Fault = "200 with an empty body"
-	SendMP3    Fault = "MP3 whatever was asked for"
-	SendWAV    Fault = "WAV whatever was asked for"
+	CutSound    Fault = "the connection closes in the middle of the sound"
+	StallSound  Fault = "the sound stops coming in the middle"
+	OddPieces   Fault = "the sound comes in pieces of an odd number of bytes"
+	NoTimes     Fault = "alignment null throughout"
+	TimesBeyond Fault = "letters that begin after the end of the sound"
+	SlowSound   Fault = "sound at 1.2 times the time it takes to play"
+	NoSound     Fault = "200 with an empty body"
+	SendMP3     Fault = "MP3 whatever was asked for"
+	SendWAV     Fault = "WAV whatever was asked for"
 )
 
 // A SpeechRequest is what was asked of /v1/audio/speech.

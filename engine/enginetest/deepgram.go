@@ -37,6 +37,8 @@ type Deepgram struct {
 	// Transcribe tells the words that were said. A word is reported for each 300 ms
 	// of sound.
 	Transcribe func(query url.Values) []string
+	// Configured is told the names that a client sends while somebody speaks.
+	Configured func(terms []string)
 	// Heard is told all the sound of a connection when its end is asked for.
 	Heard func(pcm.Chunk)
 }
@@ -60,7 +62,7 @@ func (g *Deepgram) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer c.CloseNow()
 	ctx := context.WithoutCancel(r.Context())
-	s := &listening{c: c, fault: fault, words: []string{}, flux: r.URL.Path == "/v2/listen"}
+	s := &listening{c: c, fault: fault, words: []string{}, flux: r.URL.Path == "/v2/listen", configured: g.Configured}
 	if g.Transcribe != nil {
 		s.words = g.Transcribe(q)
 	}
@@ -111,6 +113,8 @@ type listening struct {
 	told  int // words that were reported
 	from  int // the first word of the current turn or segment
 	seq   int
+	// configured is the server's.
+	configured func([]string)
 }
 
 func (s *listening) send(ctx context.Context, m map[string]any) {
@@ -144,12 +148,18 @@ func (s *listening) serve(ctx context.Context) {
 			continue
 		}
 		var control struct {
-			Type string `json:"type"`
+			Type  string   `json:"type"`
+			Terms []string `json:"keyterms"`
 		}
 		_ = json.Unmarshal(m, &control) // what is no JSON has no type
 		switch {
 		case control.Type == "Finalize" && !s.flux, control.Type == "ForceEndTurn" && s.flux:
 			s.finish(ctx)
+		case control.Type == "Configure" && s.flux && len(control.Terms) <= 100:
+			if s.configured != nil {
+				s.configured(control.Terms)
+			}
+			s.send(ctx, map[string]any{"type": "ConfigureSuccess", "request_id": "r1", "keyterms": control.Terms})
 		case control.Type == "CloseStream", control.Type == "KeepAlive" && !s.flux:
 		default:
 			_ = s.c.Close(websocket.StatusPolicyViolation, "DATA-0000: unparsable message")

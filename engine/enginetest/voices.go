@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/coder/websocket"
 )
@@ -97,8 +98,11 @@ func (s *speaking) send(m map[string]any) {
 	_ = s.c.Write(s.ctx, websocket.MessageText, b)
 }
 
-// wordBytes is the sound of one word of Tones.
-const wordBytes = 2 * 24000 * 60 / 1000
+// wordTime and wordBytes are the sound of one word of Tones.
+const (
+	wordTime  = 60 * time.Millisecond
+	wordBytes = 2 * 24000 * 60 / 1000
+)
 
 // sound is the text's sound in pieces of whole words, or of odd sizes.
 func (s *speaking) sound(text string) [][]byte {
@@ -185,12 +189,19 @@ func (s *speaking) elevenLabs() {
 		if s.broken(i) {
 			return
 		}
+		late := 0
+		switch s.fault {
+		case TimesBeyond:
+			late = 5000
+		case SlowSound:
+			time.Sleep(wordTime * 6 / 5)
+		}
 		m := map[string]any{"audio": piece, "alignment": nil, "normalizedAlignment": nil}
-		if i < len(words) && s.fault != OddPieces {
+		if i < len(words) && s.fault != OddPieces && s.fault != NoTimes {
 			var chars []string
 			var starts, lengths []int
 			for k, r := range []rune(words[i] + " ") {
-				chars, starts, lengths = append(chars, string(r)), append(starts, k), append(lengths, 1)
+				chars, starts, lengths = append(chars, string(r)), append(starts, k+late), append(lengths, 1)
 			}
 			m["alignment"] = map[string]any{"chars": chars, "charStartTimesMs": starts, "charsDurationsMs": lengths}
 		}

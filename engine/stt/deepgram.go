@@ -9,7 +9,9 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/glyphoxa/glyphoxa/engine"
@@ -60,11 +62,11 @@ func (g *Deepgram) Hear(ctx context.Context, h engine.Hearing, frames iter.Seq[[
 	return func(yield func(engine.Transcript, error) bool) {
 		d := &dialog{client: g.o.Client, header: http.Header{"Authorization": {"Token " + g.o.Key.Reveal()}}}
 		q := url.Values{"model": {g.o.Model}, "encoding": {"linear16"}, "sample_rate": {"16000"}}
-		for _, t := range keyTerms(h.Terms, 100) {
+		for _, t := range keyTerms(h.Now(), 100) {
 			q.Add("keyterm", t)
 		}
 		if strings.HasPrefix(g.o.Model, "flux") {
-			d.flux(g.o.URL, q)
+			d.flux(g.o.URL, q, h)
 		} else {
 			d.nova(g.o.URL, q, h.Language)
 		}
@@ -120,6 +122,7 @@ func (d *dialog) nova(base string, q url.Values, language string) {
 		case err != nil:
 			return false, fmt.Errorf("results: %w", err)
 		}
+		d.alive = true
 		if len(m.Channel.Alternatives) > 0 {
 			a := m.Channel.Alternatives[0]
 			unfinished = a.Transcript
@@ -137,10 +140,24 @@ func (d *dialog) nova(base string, q url.Values, language string) {
 }
 
 // flux speaks the API for turns: each turn's text replaces what was said of it
-// before, and turns add up.
-func (d *dialog) flux(base string, q url.Values) {
+// before, and turns add up. Names that change are told while somebody speaks.
+func (d *dialog) flux(base string, q url.Values, h engine.Hearing) {
 	d.url = base + "/v2/listen?" + q.Encode()
 	d.frames, d.end, d.patience = ofFrames(80*time.Millisecond), `{"type":"ForceEndTurn"}`, time.Second
+	var configuring atomic.Bool // one change at a time is all the vendor takes
+	told := q["keyterm"]
+	d.change = func() string {
+		terms := keyTerms(h.Now(), 100)
+		if slices.Equal(terms, told) || !configuring.CompareAndSwap(false, true) {
+			return ""
+		}
+		told = terms
+		b, err := json.Marshal(map[string]any{"type": "Configure", "keyterms": terms})
+		if err != nil {
+			return "" // texts always encode
+		}
+		return string(b)
+	}
 	var turns []string
 	var current string
 	d.text = func() engine.Transcript {
@@ -159,8 +176,14 @@ func (d *dialog) flux(base string, q url.Values) {
 			return false, fmt.Errorf("message: %w", err)
 		case m.Type == "Error":
 			return false, fmt.Errorf("the vendor failed: %s", m.Description)
+		case m.Type == "ConfigureSuccess", m.Type == "ConfigureFailure":
+			configuring.Store(false)
+			return false, nil
 		case m.Type != "TurnInfo":
 			return false, nil
+		}
+		d.alive = true
+		switch {
 		case m.Event != "EndOfTurn":
 			current = m.Transcript
 			return false, nil

@@ -185,3 +185,45 @@ func TestF12ATurnThatIsResumedEndsWithItsLastText(t *testing.T) {
 		}
 	})
 }
+
+func TestNamesThatChangeAreToldWhileSomebodySpeaks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []string
+		server := &enginetest.Deepgram{Configured: func(terms []string) { told = append(told, strings.Join(terms, " ")) }}
+		g := deepgram(t, server, "flux-general-en")
+		began := time.Now()
+		h := engine.Hearing{Fresh: func() []string {
+			if time.Since(began) < 1500*time.Millisecond {
+				return []string{"Bartok"}
+			}
+			return []string{"Greymantle", "Bartok"}
+		}}
+		talking := func(yield func([]int16) bool) {
+			for f := range frames(humming(4 * time.Second)) {
+				time.Sleep(pcm.FrameTime)
+				if !yield(f) {
+					return
+				}
+			}
+		}
+		if got, err := hearIn(t.Context(), t, g, h, talking); err != nil || got != said {
+			t.Errorf("%q, %v", got, err)
+		}
+		if !slices.Equal(told, []string{"Greymantle Bartok"}) {
+			t.Errorf("the vendor was told %q, want the change, once", told)
+		}
+	})
+}
+
+func TestR22AConnectionThatLeadsNowhereIsAnErrorAndNotSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, model := range models {
+			server := &enginetest.Deepgram{}
+			server.Next(enginetest.SlowSocket)
+			start := time.Now()
+			if got, err := hear(t, deepgram(t, server, model), engine.Hearing{}, humming(time.Second)); err == nil || time.Since(start) > 10*time.Second {
+				t.Errorf("%s: %q after %v", model, got, time.Since(start))
+			}
+		}
+	})
+}

@@ -61,7 +61,7 @@ func (s *Scribe) Hear(ctx context.Context, h engine.Hearing, frames iter.Seq[[]i
 		if language, _, _ := strings.Cut(h.Language, "-"); language != "" {
 			q.Set("language_code", language)
 		}
-		for _, t := range keyTerms(h.Terms, 20) {
+		for _, t := range keyTerms(h.Now(), 20) {
 			q.Add("keyterms", t)
 		}
 		d := &dialog{
@@ -107,6 +107,7 @@ func (d *dialog) scribe() {
 		case err != nil && strings.HasSuffix(m.Type, "_transcript"):
 			return false, fmt.Errorf("%s: %w", m.Type, err)
 		case m.Type == "partial_transcript":
+			d.alive = true
 			text = m.Text
 		case m.Type == "committed_transcript":
 			text = m.Text

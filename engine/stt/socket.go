@@ -34,6 +34,11 @@ type dialog struct {
 	frames int
 	// wrap turns samples into a message; nil sends them as they are, in binary.
 	wrap func(sound []byte, last bool) []byte
+	// change is asked each second for something to tell the vendor: "" is nothing. Nil
+	// never has anything.
+	change func() string
+	// alive is set once the vendor has said anything about the sound.
+	alive bool
 	// end is what is sent when the utterance is over; "" for nothing.
 	end string
 	// patience is how long to wait for the last word after that.
@@ -45,7 +50,7 @@ type dialog struct {
 }
 
 // errUnanswered is a vendor that says nothing more after the end of the sound.
-// Vendors with nothing to add do that too.
+// Vendors with nothing to add do that too; one that has said nothing at all is dead.
 var errUnanswered = errors.New("no last word")
 
 // hold has the conversation. It waits for frames to end, whatever happens.
@@ -85,6 +90,11 @@ func (d *dialog) hold(ctx context.Context, frames iter.Seq[[]int16], yield func(
 			if n++; n%d.frames == 0 {
 				broken = !d.send(ctx, c, &sound, false)
 			}
+			if d.change != nil && n%ofFrames(time.Second) == 0 {
+				if m := d.change(); m != "" {
+					broken = broken || c.Write(ctx, websocket.MessageText, []byte(m)) != nil
+				}
+			}
 		}
 		if c == nil || broken || ctx.Err() != nil || !d.send(ctx, c, &sound, true) {
 			return
@@ -119,7 +129,7 @@ func (d *dialog) hold(ctx context.Context, frames iter.Seq[[]int16], yield func(
 			if cause := context.Cause(ctx); cause != nil {
 				err = cause
 			}
-			if errors.Is(err, errUnanswered) {
+			if errors.Is(err, errUnanswered) && d.alive {
 				break
 			}
 			cancel(err)

@@ -150,3 +150,27 @@ func TestVoicesOfVendorsAreChecked(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+func TestTimesThatMakeNoSenseDoNotSpoilTheSound(t *testing.T) {
+	want := enginetest.Tones(enginetest.SpeechRequest{Input: spokenWords})
+	for name, fault := range map[string]enginetest.Fault{
+		"F13 odd pieces": enginetest.OddPieces, "F14 no alignment": enginetest.NoTimes, "F14 letters beyond the sound": enginetest.TimesBeyond,
+		"F18 slower than real time": enginetest.SlowSound,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := &enginetest.Voices{}
+				for s, voice := range vendors(t, server) {
+					if s.Name() != "elevenlabs" {
+						continue
+					}
+					server.Next(fault)
+					got, err := collect(t.Context(), s, engine.Voice{ID: voice}, spokenWords)
+					if err != nil || !slices.Equal(got.Samples, want.Samples) {
+						t.Errorf("%d samples of %d, %v", len(got.Samples), len(want.Samples), err)
+					}
+				}
+			})
+		})
+	}
+}
