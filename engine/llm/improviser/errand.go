@@ -1,6 +1,8 @@
 package improviser
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/glyphoxa/glyphoxa/engine"
@@ -54,15 +56,35 @@ func (t *turn) run(u understanding) []engine.Call {
 		case "path":
 			w["path"] = file(t.heard)
 		case "content":
-			w["content"], w["path"] = sentenceCase(rest)+".", file(t.heard)
+			w["content"], w["path"] = sentenceCase(rest), file(t.heard)
 		default:
 			w[e.wish] = rest
 		}
 		if calls := t.call(e.tool, w); calls != nil {
-			return calls
+			return t.adding(calls)
 		}
 	}
 	return nil
+}
+
+// adding has a note put behind those before it, where the tool can: whoever keeps
+// no model's memory would write over everything else.
+func (t *turn) adding(calls []engine.Call) []engine.Call {
+	var p parameters
+	i := t.offered("write_file")
+	if calls[0].Name != "write_file" || json.Unmarshal(t.request.Tools[i].Schema, &p) != nil || p.Properties["append"].Type != "boolean" {
+		return calls
+	}
+	var args map[string]any
+	if json.Unmarshal(calls[0].Args, &args) != nil {
+		return calls
+	}
+	args["append"] = true
+	args["content"] = fmt.Sprint(args["content"], "\n")
+	if b, err := json.Marshal(args); err == nil {
+		calls[0].Args = b
+	}
+	return calls
 }
 
 // file is the name of a file in a line, or the NPC's notebook.

@@ -40,7 +40,7 @@ func (t *turn) report() (string, []engine.Call) {
 			said = append(said, text)
 		case "query_entities":
 			said = append(said, t.entities(v, u))
-		case "search_sessions", "search_facts", "search_history", "get_summary":
+		case "search_sessions", "search_facts", "search_history", "get_summary", "recap":
 			said = append(said, t.remembered(v, u))
 		default:
 			said = append(said, t.done(name, v, r.text))
@@ -66,6 +66,10 @@ func lastBatch(results []result) int {
 // says that the tool could not do its work.
 func decode(text string) (v any, failed bool) {
 	text = strings.TrimSpace(text)
+	if rest, marked := strings.CutPrefix(text, "<tool_result from="); marked { // the host's mark of strangers' words
+		_, rest, _ = strings.Cut(rest, "\n")
+		text = strings.TrimSpace(strings.TrimSuffix(rest, "</tool_result>"))
+	}
 	if text == "" {
 		return nil, true
 	}
@@ -285,6 +289,9 @@ func (t *turn) remembered(v any, u understanding) string {
 		return t.entities(v, u)
 	}
 	lines := list(v, "lines", "results", "hits", "transcript")
+	for _, f := range list(v, "found") { // each with the lines before it
+		lines = append(lines, field(f, "line"))
+	}
 	type memory struct {
 		speaker, line string
 		score         int

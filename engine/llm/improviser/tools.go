@@ -98,8 +98,10 @@ func (t *turn) searching(u understanding) []engine.Call {
 	}
 	query := strings.Join(t.tongue.bare(u), " ")
 	if query == "" {
-		if calls := t.call("get_summary", wishes{"session": session}); calls != nil {
-			return calls
+		for _, tool := range []string{"recap", "get_summary"} {
+			if calls := t.call(tool, wishes{"session": session}); calls != nil {
+				return calls
+			}
 		}
 		query = t.asked(u)
 	}
