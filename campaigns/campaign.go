@@ -60,7 +60,7 @@ type Scene struct {
 	Location string
 	// Present are the ids of the NPCs there.
 	Present []string
-	// Music is a file in the folder or an address, or "".
+	// Music is a file in the folder or the name of a shipped piece, or "".
 	Music string
 }
 

@@ -28,6 +28,7 @@ var options = campaigns.Options{
 		"generate_image": mcp.Deep, "search": mcp.Deep,
 	},
 	HelperTools:  []string{"search"},
+	Pieces:       []string{"hearth", "shadows"},
 	Servers:      []string{"weather"},
 	Synthesizers: []string{"espeak", "flite"},
 }

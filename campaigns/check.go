@@ -325,6 +325,7 @@ func (l *loader) scenes(w world) {
 			}
 			first[s.ID] = i
 		}
+		l.music(p.at("music"), s.Music)
 		for j, id := range s.Present {
 			switch {
 			case slices.Index(s.Present, id) < j:

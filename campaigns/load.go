@@ -36,6 +36,8 @@ type Options struct {
 	// Servers are the names of the configured external tool servers. Their
 	// tools are called server__tool.
 	Servers []string
+	// Pieces are the names of the music that is part of the program.
+	Pieces []string
 	// Synthesizers are the names of the voice engines.
 	Synthesizers []string
 }

@@ -36,7 +36,7 @@ type sceneFile struct {
 	Mood     string   `yaml:"mood" strict:"max=100" doc:"The mood of the place, which its NPCs share."`
 	Location string   `yaml:"location" doc:"The id of the location where it takes place."`
 	Present  []string `yaml:"present" strict:"max=50" doc:"The ids of the NPCs who are there. Nobody else hears, remembers or answers."`
-	Music    string   `yaml:"music" strict:"max=500" doc:"A sound file in this folder, or an address."`
+	Music    string   `yaml:"music" strict:"max=500" doc:"A file in this folder (Ogg Opus, FLAC, MP3 or WAV) that is played in the background, or a piece that is part of the program: hearth or shadows."`
 }
 
 type safetyFile struct {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/glyphoxa/glyphoxa/campaigns"
 	"github.com/glyphoxa/glyphoxa/mcp"
+	"github.com/glyphoxa/glyphoxa/voice/music"
 )
 
 // loadCampaign reads the campaign that the configuration names: a shipped one or
@@ -27,7 +28,7 @@ func loadCampaign(cfg config) (*campaigns.Campaign, error) {
 
 // campaignOptions is what a campaign's checks need to know of the program.
 func campaignOptions(cfg config) campaigns.Options {
-	o := campaigns.Options{Synthesizers: synthesizers}
+	o := campaigns.Options{Synthesizers: synthesizers, Pieces: music.NewLibrary(nil).Names()}
 	o.Tools, o.HelperTools = toolTiers()
 	for _, s := range cfg.MCP.Servers {
 		o.Servers = append(o.Servers, s.Name)

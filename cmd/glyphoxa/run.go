@@ -29,7 +29,7 @@ func runBot(ctx context.Context, args []string, io stdio) int {
 	return fail(io, "run", p.discord(ctx, io))
 }
 
-func (p *playFlags) discord(ctx context.Context, io stdio) error {
+func (p *playFlags) discord(ctx context.Context, io stdio) (err error) {
 	cfg, err := p.load()
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (p *playFlags) discord(ctx context.Context, io stdio) error {
 	if err != nil {
 		return err
 	}
-	defer desk.host.Close()
+	defer func() { err = errors.Join(err, desk.host.Close()) }()
 	watcher, err := cfg.Observe.observer(ctx, log)
 	if err != nil {
 		return err
