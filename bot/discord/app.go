@@ -7,14 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
-	"github.com/gorilla/websocket"
 
 	"github.com/glyphoxa/glyphoxa/secret"
 	"github.com/glyphoxa/glyphoxa/voice"
@@ -75,6 +74,11 @@ type App struct {
 	// panelEvery and soon are the constants of those names; tests are in more of a
 	// hurry, or in less.
 	panelEvery, soon time.Duration
+	door             *door
+	logins           int // owned by the event goroutine
+	// patience is how long heartbeats may stay unanswered.
+	patience time.Duration
+	lost     chan struct{} // a token when the main gateway's connection ended
 
 	// events runs the gateway's events in order; 256 are more than a busy server
 	// makes in a second. The gateway waits when it is full.
@@ -99,9 +103,8 @@ func New(o Options) (*App, error) {
 	if o.HTTP != nil {
 		s.Client = o.HTTP
 	}
-	if o.TLS != nil {
-		s.Dialer = &websocket.Dialer{TLSClientConfig: o.TLS}
-	}
+	// Coming back is ours to do: discordgo would try for ever, whatever Discord said.
+	s.ShouldReconnectOnError = false
 	c, err := loadConsents(filepath.Join(o.Data, "consent.json"))
 	if err != nil {
 		return nil, err
@@ -119,8 +122,19 @@ func New(o Options) (*App, error) {
 	s.LogLevel = discordgo.LogError - 1
 	a := &App{
 		o: o, log: log, session: s, consent: c, settings: set, running: ran, feedback: filepath.Join(o.Data, "feedback.jsonl"),
-		panelEvery: panelEvery, soon: soon, events: make(chan func(), 256), games: map[string]*game{},
+		panelEvery: panelEvery, soon: soon, events: make(chan func(), 256), games: map[string]*game{}, lost: make(chan struct{}, 1),
 	}
+	a.door = &door{
+		budget: &budget{path: filepath.Join(o.Data, "logins.json")}, tls: o.TLS, dial: (&net.Dialer{}).DialContext, pause: randomPause,
+	}
+	a.patience = unheard
+	s.AddHandler(func(*discordgo.Session, *discordgo.Disconnect) {
+		select {
+		case a.lost <- struct{}{}:
+		default: // known already
+		}
+	})
+	s.AddHandler(func(*discordgo.Session, *discordgo.Ready) { a.post(a.again) })
 	s.AddHandler(func(_ *discordgo.Session, e *discordgo.VoiceStateUpdate) { a.post(func() { a.voiceState(e) }) })
 	s.AddHandler(func(_ *discordgo.Session, e *discordgo.VoiceServerUpdate) { a.post(func() { a.voiceServer(e) }) })
 	s.AddHandler(func(_ *discordgo.Session, e *discordgo.InteractionCreate) {
@@ -138,9 +152,8 @@ func (a *App) post(f func()) { a.events <- f }
 // Run logs in and serves until ctx ends. Then every session is ended: the NPCs
 // finish their sentence, and what was heard is kept.
 func (a *App) Run(ctx context.Context) error {
-	if err := spend(filepath.Join(a.o.Data, "logins.json")); err != nil {
-		return err
-	}
+	a.door.life = ctx
+	a.session.Dialer = a.door.dialer()
 	a.pacer = voice.NewPacer()
 	defer a.pacer.Close()
 	me, err := a.session.User("@me")
@@ -148,21 +161,45 @@ func (a *App) Run(ctx context.Context) error {
 		return explain(err)
 	}
 	a.self = me.ID
-	if err := a.session.Open(); err != nil {
-		return explain(err)
+	if err := a.login(ctx); err != nil {
+		return err
 	}
 	a.log.Info("logged in", "as", me.Username)
 	if _, err := a.session.ApplicationCommandBulkOverwrite(me.ID, a.o.Guild, definitions()); err != nil {
 		return errors.Join(fmt.Errorf("discord: register the commands: %w", explain(err)), a.session.Close())
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	a.tasks.Go(func() { cancel(a.stay(ctx)) })
 	for {
 		select {
 		case f := <-a.events:
 			f()
 		case <-ctx.Done():
-			return a.close()
+			err := a.close()
+			if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+				err = errors.Join(cause, err)
+			}
+			return err
 		}
 	}
+}
+
+// login opens the main gateway for the first time. Who may not come in is told so at
+// once; a bad network is tried again.
+func (a *App) login(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, a.door.slam)
+	err := a.session.Open()
+	stop()
+	switch {
+	case err == nil:
+		return nil
+	case a.door.refusal() != nil:
+		return a.door.refusal()
+	case hopeless(err) != nil:
+		return hopeless(err)
+	}
+	return cmp.Or(a.reopen(ctx), context.Cause(ctx))
 }
 
 // close ends every session and logs out. Events that still come are dropped.
@@ -195,6 +232,7 @@ func (a *App) close() error {
 	})
 	ended.Wait()
 	a.tasks.Wait()
+	a.door.leaving.Store(true)
 	errs = append(errs, a.session.Close())
 	close(stop)
 	drained.Wait()
@@ -211,19 +249,14 @@ func (a *App) left(e *discordgo.GuildDelete) {
 // explain turns Discord's refusals into sentences that name the fix.
 func explain(err error) error {
 	var rest *discordgo.RESTError
-	var closed *websocket.CloseError
+	if sentence := hopeless(err); sentence != nil {
+		return sentence
+	}
 	switch {
 	case errors.As(err, &rest) && rest.Response != nil && rest.Response.StatusCode == http.StatusUnauthorized:
 		return ErrBadToken
-	case errors.As(err, &closed) && closed.Code == 4004:
-		return ErrBadToken
-	case errors.As(err, &closed) && closed.Code == 4014:
-		return fmt.Errorf("discord: the application lacks an intent: %w", err)
 	case errors.As(err, &rest) && rest.Message != nil && rest.Message.Code == discordgo.ErrCodeMissingAccess:
 		return fmt.Errorf("discord: the bot is not in that server, or was invited without 'applications.commands': %w", err)
-	}
-	if s := err.Error(); strings.Contains(s, "4004") {
-		return ErrBadToken
 	}
 	return fmt.Errorf("discord: %w", err)
 }

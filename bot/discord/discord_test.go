@@ -401,18 +401,6 @@ func TestCheckNamesWhatIsWrongBeforehand(t *testing.T) {
 	}
 }
 
-func TestLoginsOfADayAreLimited(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "logins.json")
-	for n := range maxLogins {
-		if err := spend(path); err != nil {
-			t.Fatalf("login %d: %v", n+1, err)
-		}
-	}
-	if err := spend(path); err == nil {
-		t.Error("one login too many was allowed")
-	}
-}
-
 func TestConsentSurvivesARestartAndIsRefusedByDefault(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "consent.json")
 	c, err := loadConsents(path)

@@ -15,7 +15,9 @@
 //   - Every command is acknowledged at once and answers privately unless it is
 //     meant for the table. Nothing that a model or a player said can mention
 //     anybody.
-//   - At most 900 logins a day: Discord resets a token that tries 1,000.
+//   - A lost connection to the main gateway is resumed, and calls do not notice. At
+//     most 20 logins an hour and 500 a day, restarts included: Discord resets a
+//     token that tries 1,000.
 //
 // Glyphoxa needs the intents Guilds and GuildVoiceStates, none of the privileged
 // ones, and the permissions to see, connect and speak in the channel.

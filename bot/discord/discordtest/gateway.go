@@ -91,6 +91,9 @@ func (c *connection) send(what string, v any) {
 func (s *Server) socket(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	down := s.down
+	if down {
+		s.refused++
+	}
 	s.mu.Unlock()
 	if down {
 		http.Error(w, "the gateway is down", http.StatusServiceUnavailable)
@@ -102,14 +105,15 @@ func (s *Server) socket(w http.ResponseWriter, r *http.Request) {
 	}
 	defer ws.CloseNow()
 	c := &connection{server: s, ws: ws}
-	defer c.lost()
 	c.send("hello", object{"op": opHello, "d": object{"heartbeat_interval": s.beatInterval().Milliseconds()}})
 	for {
 		var p payload
 		if err := wsjson.Read(r.Context(), ws, &p); err != nil {
+			c.lost(websocket.CloseStatus(err))
 			return
 		}
 		if !s.handle(c, p) {
+			c.lost(-1)
 			return
 		}
 	}
@@ -136,14 +140,21 @@ func (s *Server) handle(c *connection, p payload) bool {
 	return true
 }
 
-// lost keeps the session for a program that may come back.
-func (c *connection) lost() {
-	if k := c.session; k != nil {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		if k.conn == c {
-			k.conn = nil
-		}
+// lost keeps the session for a program that may come back, unless it said farewell.
+func (c *connection) lost(code websocket.StatusCode) {
+	k := c.session
+	if k == nil {
+		return
+	}
+	if code == websocket.StatusNormalClosure || code == websocket.StatusGoingAway {
+		c.server.mu.Lock()
+		c.server.sessions = slices.DeleteFunc(c.server.sessions, func(o *session) bool { return o == k })
+		c.server.mu.Unlock()
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.conn == c {
+		k.conn = nil
 	}
 }
 
@@ -164,10 +175,6 @@ func (s *Server) identify(c *connection, d json.RawMessage) bool {
 	if refusal != 0 {
 		_ = c.ws.Close(websocket.StatusCode(refusal), "") // the connection ends either way
 		return false
-	}
-	if s.turnsAway() {
-		c.send("invalid", object{"op": opInvalidSession, "d": false})
-		return true
 	}
 	s.mu.Lock()
 	k := &session{server: s, id: "session-" + s.snowflake(), user: user, conn: c}
@@ -202,7 +209,7 @@ func (s *Server) resume(c *connection, d json.RawMessage) bool {
 		return false
 	}
 	s.mu.Lock()
-	if _, known := s.tokens[strings.TrimPrefix(what.Token, "Bot ")]; !known {
+	if _, known := s.tokens[strings.TrimPrefix(what.Token, "Bot ")]; !known || s.refusal == 4004 {
 		s.mu.Unlock()
 		_ = c.ws.Close(4004, "Authentication failed.") // the connection ends either way
 		return false

@@ -77,27 +77,19 @@ func (s *Server) Refuse(code int) {
 	s.refusal = code
 }
 
-// TurnAway answers the next n logins with an invalid session, as Discord does when
-// they come too fast.
-func (s *Server) TurnAway(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.away = n
-}
-
-func (s *Server) turnsAway() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.away--
-	return s.away >= 0
-}
-
 // Down takes the gateway away: new connections to it are refused. It does not end
 // those there are.
 func (s *Server) Down(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.down = on
+}
+
+// TurnedAway is how many connections were refused while the gateway was down.
+func (s *Server) TurnedAway() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refused
 }
 
 // ForgetHeartbeats leaves the bot's heartbeats unanswered.

@@ -41,9 +41,10 @@ type Server struct {
 
 	logins              []time.Time
 	resumes, registered int
+	refused             int // connections
 	// What goes wrong on request.
 	cut             string
-	refusal, away   int
+	refusal         int
 	down, forgetful bool
 	beat            time.Duration
 }
