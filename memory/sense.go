@@ -13,10 +13,16 @@ var senseList string
 // senses are, for a term, the terms that people say for the same thing.
 var senses = sync.OnceValue(func() map[string][]string {
 	m := map[string][]string{}
+	// A word that is the irregular form of another is found under that one, but its
+	// own forms are not: child is a kid, children are not kids.
+	forms := func(w string) []string { return slices.Compact([]string{term(w), stem(w)}) }
 	add := func(from, to string) {
-		from, to = term(from), term(to)
-		if from != to && !slices.Contains(m[from], to) {
-			m[from] = append(m[from], to)
+		for _, from := range forms(from) {
+			for _, to := range forms(to) {
+				if from != to && !slices.Contains(m[from], to) {
+					m[from] = append(m[from], to)
+				}
+			}
 		}
 	}
 	for line := range strings.Lines(senseList) {

@@ -35,9 +35,30 @@ func TestForgottenWordsAreInNoFile(t *testing.T) {
 		must(t, s.Append(t.Context(), memorytest.Said(100+i, "player-mira", fmt.Sprintf("Biscuitzwerg number %d", i), "bartok"),
 			memorytest.Said(1000+i, "bartok", "How nice.", "player-mira")))
 	}
+	// Every layer has something of hers: a claim that rests on a line, a relation to
+	// her, a recap that quotes her, a line passed on, and vectors of what she said.
+	must(t, s.Learn(t.Context(), "vale",
+		memory.Claim{Form: memory.FactForm, Subject: "bartok", Text: "Bartok bakes for Biscuitzwerg.", Source: "line-100", Audience: memory.Audience{"bartok"}},
+		memory.Claim{Form: memory.RelationForm, Subject: "bartok", Predicate: "calls Biscuitzwerg", Object: "player-mira", Audience: memory.Audience{"bartok"}}))
+	must(t, s.PutRecaps(t.Context(), "vale", memory.Recap{Session: "one", Length: "short", Lines: 1, At: memorytest.Start,
+		Sentences: []memory.Sentence{{Text: "Mira spoke of Biscuitzwerg.", Proof: []string{"line-100"}}}}))
+	must(t, s.Tell(t.Context(), memory.Telling{Campaign: "vale", To: []string{"vex"}, Line: "line-101", At: memorytest.Start.Add(time.Hour)}))
+	embedded, err := memory.EmbedPending(t.Context(), s, memorytest.NewHashed(64), 50)
+	must(t, err)
+	if embedded == 0 {
+		t.Fatal("nothing was embedded")
+	}
 	_, err = s.Forget(t.Context(), "vale", "player-mira")
 	must(t, err)
 	defer s.Close()
+	var vectors, recaps int
+	db, err := sql.Open("sqlite", dsn(filepath.Join(dir, "memory.db"), "rw"))
+	must(t, err)
+	defer db.Close()
+	must(t, db.QueryRow(`SELECT (SELECT COUNT(*) FROM vector v WHERE EXISTS (SELECT 1 FROM line l WHERE l.seq BETWEEN v.seq AND v.seq + 5) IS FALSE), (SELECT COUNT(*) FROM recap)`).Scan(&vectors, &recaps))
+	if vectors > 0 || recaps > 0 {
+		t.Errorf("%d vectors without their lines and %d recaps are left", vectors, recaps)
+	}
 	// While the store is still open: nothing waits for it to close.
 	must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
