@@ -194,7 +194,7 @@ func (t *Table) recast() {
 	t.freshen()
 	t.cast = npc.NewCast(t.campaign.NPCs, npc.Room{
 		Present: t.scene.Present, Muted: t.mutedIDs(), Players: t.players, PCs: t.characters(), Language: t.campaign.Language,
-		Phrases: t.campaign.Phrases,
+		Phrases: t.campaign.Phrases, Rules: t.o.Rules,
 	})
 	for i := range t.cards {
 		card := &t.cards[i]

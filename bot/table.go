@@ -48,6 +48,9 @@ type Options struct {
 	// Execute lets NPCs ask for tools that run programs, where Writes lets them ask
 	// for tools that write. Off, such calls only say what would have been done.
 	Execute bool
+	// Rules are the names of the rules that the table's tools know, so that a question
+	// about one is heard as such.
+	Rules []string
 	// Routing says how tools are chosen for models that cannot call them reliably.
 	Routing Routing
 	// Brain makes the model of one NPC, whose persona it may use.

@@ -85,6 +85,7 @@ type setup struct {
 	tools   []mcp.Builtin
 	unpaced bool
 	forgets bool
+	routing Routing
 	// additions and feedback are files, recordings a folder; "" keeps none.
 	additions, feedback string
 	recordings          *Recordings
@@ -121,7 +122,7 @@ func (s setup) open(t *testing.T) (*Table, memory.Store) {
 		t.Fatal(err)
 	}
 	table, err := Open(t.Context(), Options{
-		Campaign: c, Memory: store, Tools: host, Synth: s.synth, Ear: s.ear, Unpaced: s.unpaced, Forgetful: s.forgets,
+		Campaign: c, Memory: store, Tools: host, Synth: s.synth, Ear: s.ear, Unpaced: s.unpaced, Forgetful: s.forgets, Routing: s.routing,
 		Additions: s.additions, Feedback: s.feedback, Budget: s.budget, Recordings: s.recordings, Music: s.music,
 		Brain: func(npc.Character, improviser.Persona) engine.Model { return s.brain },
 	})

@@ -31,6 +31,9 @@ type Room struct {
 	// Phrases are a campaign's additions to the tables of its language, by
 	// section; see [CheckPhrases].
 	Phrases map[string][]string
+	// Rules are the names of rules that a library knows, imported ones too: "hunger
+	// of hadar". Words that everybody uses, such as "light", are not listened for.
+	Rules []string
 }
 
 // A Cast knows by which names each NPC may be meant in one scene. It is not
@@ -93,7 +96,7 @@ type heardForm struct {
 // NewCast prepares for listening to who is meant in a room. Characters are all
 // of the campaign's, so that those elsewhere are recognised too.
 func NewCast(characters []Character, room Room) *Cast {
-	c := &Cast{lang: languageOf(room.Language, room.Phrases), forms: map[string][]form{}}
+	c := &Cast{lang: languageOf(room.Language, withRules(room.Phrases, room.Rules)), forms: map[string][]form{}}
 	for i, ch := range characters[:min(len(characters), maxCast)] {
 		m := member{
 			id: ch.ID, name: ch.Name, self: []string{ch.ID},

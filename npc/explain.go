@@ -53,6 +53,8 @@ type Explainer struct {
 	Characters []Character
 	Language   string
 	Phrases    map[string][]string
+	// Rules are the names of rules that the table's library knows; see [Room].
+	Rules []string
 	// Belt tells which tools the character would hold in a turn of a tier in which
 	// this was said, and which not. Nil means that there are none.
 	Belt func(c Character, t mcp.Tier, said string) (tools []string, hidden []ExplainHidden)
@@ -62,7 +64,7 @@ type Explainer struct {
 // which tools that leaves, each with its reason.
 func (e Explainer) Explain(in ExplainInput) ExplainOutput {
 	people, present := e.people(in)
-	room := Room{Players: in.PlayerNames, PCs: in.PCNames, Language: e.Language, Phrases: e.Phrases}
+	room := Room{Players: in.PlayerNames, PCs: in.PCNames, Language: e.Language, Phrases: e.Phrases, Rules: e.Rules}
 	if in.Lang != "" {
 		room.Language = in.Lang
 	}

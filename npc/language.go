@@ -3,6 +3,7 @@ package npc
 import (
 	"embed"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"path"
 	"slices"
@@ -221,10 +222,11 @@ func (l *lexicon) addExact(words []string, m meaning) {
 
 // loaded keeps the shipped languages; each is read once, when first needed.
 var loaded = struct {
-	mu   sync.Mutex // guards all
+	mu   sync.Mutex // guards the three below
 	all  map[string]*language
 	base map[string]map[string][]string // the sections as they were read
-}{all: map[string]*language{}, base: map[string]map[string][]string{}}
+	own  map[uint64]*language           // with additions, by what they are
+}{all: map[string]*language{}, base: map[string]map[string][]string{}, own: map[uint64]*language{}}
 
 // Languages lists the languages whose table talk is understood.
 func Languages() []string {
@@ -257,12 +259,56 @@ func languageOf(tag string, extra map[string][]string) *language {
 		loaded.base[tag] = base
 	}
 	if len(extra) > 0 {
-		return compile(tag, base, extra)
+		sum := sumOf(tag, extra)
+		if l := loaded.own[sum]; l != nil {
+			return l
+		}
+		if len(loaded.own) >= maxCompiled {
+			clear(loaded.own)
+		}
+		loaded.own[sum] = compile(tag, base, extra)
+		return loaded.own[sum]
 	}
 	if loaded.all[tag] == nil {
 		loaded.all[tag] = compile(tag, base, nil)
 	}
 	return loaded.all[tag]
+}
+
+// withRules adds the names of rules to a campaign's phrases. They are only listened
+// for as rules; single words are told apart from ordinary ones when compiled.
+func withRules(extra map[string][]string, rules []string) map[string][]string {
+	if len(rules) == 0 {
+		return extra
+	}
+	all := maps.Clone(extra)
+	if all == nil {
+		all = map[string][]string{}
+	}
+	all[ruleNames] = rules[:min(len(rules), maxPhrases)]
+	return all
+}
+
+// ruleNames is the key of the names of rules among a language's additions; no table
+// and no campaign has such a section.
+const ruleNames = "rule names"
+
+// maxCompiled is how many languages with additions are kept: each campaign that is
+// played in this process has one.
+const maxCompiled = 32
+
+// sumOf tells additions apart.
+func sumOf(tag string, extra map[string][]string) uint64 {
+	h := fnv.New64a()
+	write := func(s string) { _, _ = h.Write(append([]byte(s), 0)) } // a hash does not fail
+	write(tag)
+	for _, section := range slices.Sorted(maps.Keys(extra)) {
+		write("[" + section)
+		for _, p := range extra[section] {
+			write(p)
+		}
+	}
+	return h.Sum64()
 }
 
 // CheckPhrases says what is wrong with phrases that a campaign adds to its
@@ -331,6 +377,12 @@ func compile(tag string, base, extra map[string][]string) *language {
 	}
 	for section, to := range map[string]map[string]bool{"honorific": l.honorifics, "adjective": l.adjectives, "join": l.joins, "common": l.common} {
 		each(section, func(p string) { to[strings.Join(cut(p), " ")] = true })
+	}
+	for _, name := range extra[ruleNames] {
+		// "Light" and "Shield" are said all the time; "Hunger of Hadar" is not.
+		if words := cut(name); len(words) > 1 || len(words) == 1 && !l.known(words[0]) && !l.common[words[0]] {
+			l.talk.add(words, rules)
+		}
 	}
 	each("roles", func(p string) {
 		role, words, _ := strings.Cut(p, "=")

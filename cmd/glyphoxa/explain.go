@@ -89,6 +89,10 @@ func explainer(folder string) (npc.Explainer, error) {
 	if err != nil {
 		return npc.Explainer{}, err
 	}
+	names, err := knownRules()
+	if err != nil {
+		return npc.Explainer{}, err
+	}
 	tools, err := builtins(belongings{campaign: c}) // never called here
 	if err != nil {
 		return npc.Explainer{}, err
@@ -96,7 +100,7 @@ func explainer(folder string) (npc.Explainer, error) {
 	if err := host.Add(tools...); err != nil {
 		return npc.Explainer{}, err
 	}
-	return npc.Explainer{Characters: c.NPCs, Language: c.Language, Phrases: c.Phrases, Belt: func(ch npc.Character, t mcp.Tier, said string) (tools []string, hidden []npc.ExplainHidden) {
+	return npc.Explainer{Characters: c.NPCs, Language: c.Language, Phrases: c.Phrases, Rules: names, Belt: func(ch npc.Character, t mcp.Tier, said string) (tools []string, hidden []npc.ExplainHidden) {
 		belt := host.Belt(mcp.Grant{Caller: mcp.Caller{Campaign: c.ID, NPC: ch.ID}, Allow: ch.Tools, Tier: t, Utterance: said, Helper: ch.Helper})
 		for _, t := range belt.Tools() {
 			tools = append(tools, t.Name)
@@ -106,6 +110,19 @@ func explainer(folder string) (npc.Explainer, error) {
 		}
 		return tools, hidden
 	}}, nil
+}
+
+// knownRules are the names of the rules in the configured data folder.
+func knownRules() ([]string, error) {
+	cfg, err := loadConfig("")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := cfg.dataDir()
+	if err != nil {
+		return ruleNames("") // nowhere to keep data: then nothing was imported
+	}
+	return ruleNames(dir)
 }
 
 // openCampaign reads the campaign in a folder, or a shipped one. Tools of servers

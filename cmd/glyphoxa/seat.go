@@ -171,6 +171,9 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 	}
 	opts.Patience, opts.PatienceOf = o.cfg.Hearing.Patience, o.cfg.Hearing.Players
 	opts.Execute = o.cfg.Tools.AllowExecute
+	if opts.Rules, err = ruleNames(dir); err != nil {
+		return s, fmt.Errorf("read the rules: %w", err)
+	}
 	if opts.Routing, err = routing(o.cfg.Routing); err != nil {
 		return s, err
 	}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -55,6 +56,18 @@ func (l *Library) Search(q Query) []Hit {
 }
 
 // indexed makes the index, once.
+// Names yields what the entries of one kind are called, or of all if kind is "":
+// the imported ones too, and more than once where two editions share a name.
+func (l *Library) Names(kind string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, e := range l.entries {
+			if (kind == "" || e.Kind == kind) && !yield(e.Name) {
+				return
+			}
+		}
+	}
+}
+
 func (l *Library) indexed() { l.indexOnce.Do(func() { l.index = newIndex(l.entries) }) }
 
 // A search is one question on its way to an answer.
