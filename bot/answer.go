@@ -27,6 +27,8 @@ type running struct {
 	off      []Hidden      // tools that the DM has switched off
 	commit   chan struct{} // closed when it is played
 	notes    []func()      // to be shown when it is
+	cascaded bool          // the fast model opens it
+	opening  *engine.Clip  // what is said while it thinks
 	speaking bool
 	began    time.Time // of its sound
 	coming   string    // sentences made so far
@@ -59,7 +61,7 @@ func (t *Table) mayAnswer(a ask) bool {
 }
 
 // begin plays one turn.
-func (t *Table) begin(a ask, c npc.Character) { t.play(t.prepare(a, c)) }
+func (t *Table) begin(a ask, c npc.Character) { t.play(t.prepare(a, c, false)) }
 
 // play makes a turn that has been prepared the one that is played.
 func (t *Table) play(r *running) {
@@ -72,6 +74,7 @@ func (t *Table) play(r *running) {
 	t.wasted = engine.Usage{}
 	t.showTurn(r)
 	t.rule(t.floor.Answers(r.ask.line.Speaker.ID, t.namesOf(r.npc), time.Now()))
+	delete(t.absorbed, r.npc)
 	close(r.commit)
 	for _, f := range r.notes {
 		f()
@@ -92,7 +95,7 @@ func (t *Table) noted(r *running, f func()) {
 
 // prepare starts a turn, of which nothing is heard before it is played. One that is a
 // guess may never be.
-func (t *Table) prepare(a ask, c npc.Character) *running {
+func (t *Table) prepare(a ask, c npc.Character, guess bool) *running {
 	t.turnID++
 	ctx, cancel := context.WithCancelCause(t.ctx)
 	tier := t.tier(a, c)
@@ -118,7 +121,14 @@ func (t *Table) prepare(a ask, c npc.Character) *running {
 	if performer != nil {
 		r.turn.Brain = performer.Name()
 	}
+	if performer == nil && t.cascades(r, c) {
+		r.cascaded = true
+		brain = engine.NewCascade(t.o.Fast, brain, cmp.Or(c.Language, t.campaign.Language))
+	} else if performer == nil && !guess {
+		r.opening = t.opening(r, c)
+	}
 	plan := engine.Plan{
+		Opening: r.opening, Absorb: func(call engine.Call, res mcp.Result) { t.post(func() { t.absorb(c.ID, call, res) }) },
 		Model: brain, Belt: belt, Synth: t.o.Synth, Voice: t.affordable(voiceOf(c)), Rein: r.rein, Commit: r.commit,
 		Watch: func(note any) {
 			at := time.Now()
@@ -139,6 +149,7 @@ func (t *Table) prepare(a ask, c npc.Character) *running {
 	}
 	route := a.exact == "" && performer == nil && len(belt.Tools()) > 0 && a.results == nil && t.routes(c, brain)
 	setting, now := t.setting(), t.situation(c, a, !route && a.results == nil && len(belt.Tools()) > 0)
+	known := t.absorbed[c.ID]
 	eyes, session := memory.Viewer{Campaign: t.campaign.ID, Entity: c.ID}, t.session
 	t.tasks.Go(func() {
 		if a.exact == "" {
@@ -151,11 +162,18 @@ func (t *Table) prepare(a ask, c npc.Character) *running {
 		case a.results != nil:
 			now.Results, plan.Belt = a.results, nil
 		}
+		now.Results = slices.Concat(known, now.Results)
 		plan.Request = requestOf(npc.NewBrief(c, setting, now))
+		if r.opening != nil {
+			plan.Request = plan.Request.After(r.opening.Text)
+		}
 		t.post(func() { r.turn.Briefed = time.Since(r.heard) })
 		out := perform(ctx, performer, plan, a)
 		cancel(nil)
 		t.post(func() { t.end(r, out) })
+		if out.Late != nil {
+			<-out.Late
+		}
 	})
 	return r
 }
@@ -169,6 +187,9 @@ func (t *Table) watch(r *running, note any, when time.Time) {
 			r.turn.FirstToken = at
 			t.showTurn(r)
 		}
+	case engine.Opened:
+		r.coming = n.Text
+		t.progress(r, "")
 	case engine.Sentence:
 		if r.turn.FirstSentence == 0 {
 			r.turn.FirstSentence = at
@@ -267,6 +288,7 @@ func (t *Table) end(r *running, out engine.Outcome) {
 	}
 	r.turn.Ended, r.turn.Done, r.turn.Cut = now.Sub(r.heard), true, out.Cut
 	t.charge(r, out.Usage)
+	t.paced(r)
 	if out.Err != nil && !errors.Is(out.Err, engine.ErrInterrupted) && !errors.Is(out.Err, errClosing) {
 		r.turn.Error = out.Err.Error()
 		t.alert(Alert{Text: t.person(r.npc).Name + " could not answer: " + out.Err.Error(), Bad: true})

@@ -64,8 +64,11 @@ type game struct {
 	guessing  *running // an answer to what may not be all; see guess
 	guessed   string   // the utterance it was last prepared for, and how often
 	guesses   int
-	wasted    engine.Usage // by answers that were taken back
-	floorDue  *time.Timer  // when it wants to hear of the time; nil before the first
+	fillers   map[string]*fillers // by NPC
+	pace      map[paceKey]time.Duration
+	absorbed  map[string][]string // by NPC: what tools found too late to be said
+	wasted    engine.Usage        // by answers that were taken back
+	floorDue  *time.Timer         // when it wants to hear of the time; nil before the first
 	running   *running
 	turnID    uint64
 	lineID    uint64

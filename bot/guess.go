@@ -42,7 +42,7 @@ func (t *Table) guess(who Person, u engine.Utterance) {
 		return // a whisper is told once, a vendor's session and a routed tool cannot be taken back
 	}
 	t.guesses++
-	t.guessing = t.prepare(a, c)
+	t.guessing = t.prepare(a, c, true)
 }
 
 // goesOn takes a prepared answer back.

@@ -81,6 +81,10 @@ type Options struct {
 	Recordings *Recordings
 	// Feedback is a file for what people say about the bot; "" keeps none.
 	Feedback string
+	// Fast is a quick model that opens answers; see Cascade. Nil opens none.
+	Fast engine.Model
+	// Cascade says when it does; "" is off.
+	Cascade CascadeMode
 	// Patience is how long players may pause; PatienceOf sets it for some of them, by
 	// name or id.
 	Patience   engine.Patience

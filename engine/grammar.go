@@ -28,6 +28,7 @@ type grammar struct {
 	thanks    map[string]bool // first words of thanks
 	agrees    map[string]bool // words of somebody who only listens
 	stops     map[string]bool // phrases that mean: stop talking
+	decides   map[string]bool // first words of an answer that settle it
 }
 
 var (
@@ -57,6 +58,7 @@ func read(language string) (g grammar) {
 		"hesitates": &g.hesitates, "needsMore": &g.needsMore, "dangles": &g.dangles, "subjects": &g.subjects,
 		"counts": &g.counts, "asks": &g.asks, "begins": &g.begins, "items": &g.items, "joins": &g.joins,
 		"whole": &g.whole, "polite": &g.polite, "thanks": &g.thanks, "agrees": &g.agrees, "stops": &g.stops,
+		"decides": &g.decides,
 	}
 	text, err := words.ReadFile("words/" + language + ".txt")
 	if err != nil {

@@ -38,18 +38,28 @@ type Plan struct {
 	// that it is a guess: the model thinks and sound is made, but nothing is heard,
 	// and of the tools only those run that change nothing. The others wait.
 	Commit <-chan struct{}
-	// Absorb is told what a tool answered after the turn was cut off: it is known
-	// then and not spoken. With a nil Absorb such tools are given up.
+	// Absorb is told what a tool answered after somebody had talked over the turn: it
+	// is known then and not spoken. With a nil Absorb such tools are given up.
 	Absorb func(Call, mcp.Result)
+	// Opening is said before anything that the model says: see [Request.After], which
+	// tells the model. Nil says nothing.
+	Opening *Clip
 	// Filter cleans a sentence before it is spoken; "" drops it. Nil keeps all.
 	Filter func(sentence string) string
 	// Result is told what a tool answered before the model is, so that Filter may
 	// know of it. It is called from several goroutines. Nil is fine.
 	Result func(Call, mcp.Result)
 	// Watch is told what happens, in order, from one goroutine; it must not
-	// block. It is given a [FirstToken], [Sentence], [ToolStarted], [ToolEnded],
+	// block. It is given a [FirstToken], [Opened], [Sentence], [ToolStarted], [ToolEnded],
 	// [FirstSound], [Heard] or [Unspoken].
 	Watch func(note any)
+}
+
+// A Clip is a line with its sound, made before it is needed: frames of 960 samples at
+// 48 kHz, which are not changed.
+type Clip struct {
+	Text   string
+	Frames [][]int16
 }
 
 // A Mouth sends sound to the room in real time.
@@ -65,6 +75,8 @@ type Mouth interface {
 type (
 	// FirstToken is the model's first sign of life.
 	FirstToken struct{}
+	// Opened is sent with a plan's Opening, when it is about to be heard.
+	Opened struct{ Text string }
 	// Sentence is complete and about to be spoken.
 	Sentence struct{ Text string }
 	// ToolStarted is a tool call that begins.
@@ -236,7 +248,7 @@ func (r *runner) use(ctx context.Context, c Call) mcp.Result {
 	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() {
-		if !r.isCommitted() { // nobody asked for it
+		if !r.isCommitted() || !errors.Is(context.Cause(ctx), ErrInterrupted) { // nobody will ask for it
 			cancel(context.Cause(ctx))
 		}
 	})()

@@ -58,6 +58,7 @@ func (v *voicing) hush() { v.hushed.Do(func() { close(v.sentences) }) }
 // synthesise speaks the sentences one after the other into frames.
 func (v *voicing) synthesise(ctx context.Context) {
 	defer close(v.frames)
+	v.open(ctx)
 	for {
 		select {
 		case <-ctx.Done():
@@ -79,6 +80,25 @@ func (v *voicing) synthesise(ctx context.Context) {
 				return
 			}
 		}
+	}
+}
+
+// open says the plan's opening.
+func (v *voicing) open(ctx context.Context) {
+	o := v.r.plan.Opening
+	if o == nil || v.r.plan.Mouth == nil || !v.r.committed(ctx) {
+		return
+	}
+	v.r.notes <- Opened{o.Text}
+	s := v.ledger.open(o.Text)
+	for _, f := range o.Frames {
+		frame := v.blank()
+		clear(frame[copy(frame, f):])
+		v.push(ctx, sound{of: s, samples: frame})
+	}
+	if ctx.Err() == nil {
+		v.ledger.close(s, len(o.Frames))
+		v.push(ctx, sound{of: s})
 	}
 }
 

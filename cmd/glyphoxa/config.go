@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/glyphoxa/glyphoxa/bot"
 	"github.com/glyphoxa/glyphoxa/campaigns/strict"
 	"github.com/glyphoxa/glyphoxa/engine"
 	"github.com/glyphoxa/glyphoxa/mcp"
@@ -38,6 +39,11 @@ type config struct {
 	TTS         provider   `yaml:"tts"`
 	// S2S plays the NPCs whose campaign says engine: s2s.
 	S2S provider `yaml:"s2s"`
+
+	// FastLLM is a quick model that opens answers, as SentenceCascade says: off,
+	// auto (where they are expected to be late) or always.
+	FastLLM         provider        `yaml:"fast_llm"`
+	SentenceCascade bot.CascadeMode `yaml:"sentence_cascade" strict:"oneof=off|auto|always"`
 
 	Hearing hearingConfig `yaml:"hearing"`
 
@@ -223,6 +229,7 @@ func defaults() config {
 		STT:     provider{Provider: "auto"},
 		TTS:     provider{Provider: "auto"},
 		S2S:     provider{Provider: "auto"},
+		FastLLM: provider{Provider: "none"}, SentenceCascade: bot.CascadeAuto,
 		Hearing: hearingConfig{Players: map[string]engine.Patience{}},
 		Routing: routingConfig{Below: "skip", Models: map[string]string{}},
 		Memory:  memoryConfig{Store: "sqlite"},

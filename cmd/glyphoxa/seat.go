@@ -169,6 +169,10 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 	if opts.Performer, err = performers(o); err != nil {
 		return s, fmt.Errorf("s2s: %w", err)
 	}
+	if opts.Fast, err = fastModel(ctx, o); err != nil {
+		return s, err
+	}
+	opts.Cascade = o.cfg.SentenceCascade
 	opts.Patience, opts.PatienceOf = o.cfg.Hearing.Patience, o.cfg.Hearing.Players
 	opts.Execute = o.cfg.Tools.AllowExecute
 	if opts.Rules, err = ruleNames(dir); err != nil {
