@@ -203,6 +203,7 @@ func serveTools(ctx context.Context, d *toolsDesk, args []string) error {
 	if _, err := d.parse(args, 0, 0); err != nil {
 		return err
 	}
+	d.cfg.MCP.FindAbove = 0 // clients are told of all tools, and search them themselves
 	w, err := d.workshop(ctx, func(string) bool { return *external })
 	if err != nil {
 		return err
