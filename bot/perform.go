@@ -16,6 +16,9 @@ type Performer interface {
 	// kHz mono, or nil if it was written. What it cannot do itself it plays with the
 	// plan's own model and synthesiser.
 	Perform(ctx context.Context, p engine.Plan, sound []int16) engine.Outcome
+	// Warm opens the session ahead of the first turn, for a brief that begins so. It
+	// may take a few seconds, and ends when Close is called.
+	Warm(system string)
 	// Close ends the conversation; it may wait for a turn that is being performed.
 	Close()
 }
@@ -35,6 +38,23 @@ func (t *Table) performer(c npc.Character, a ask) Performer {
 		t.performers[c.ID] = p
 	}
 	return p
+}
+
+// warm opens the sessions of the NPCs who are here, before anybody speaks to them.
+func (t *Table) warm() {
+	if t.o.Synth == nil {
+		return
+	}
+	for _, id := range t.scene.Present {
+		c, ok := t.character(id)
+		if !ok {
+			continue
+		}
+		if p := t.performer(c, ask{npc: id}); p != nil {
+			brief := npc.NewBrief(c, t.setting(), npc.Situation{})
+			t.tasks.Go(func() { p.Warm(brief.Stable) })
+		}
+	}
 }
 
 // dismiss ends all such conversations: the table closes, or the NPCs have changed.

@@ -149,6 +149,7 @@ func Open(ctx context.Context, o Options) (*Table, error) {
 		return nil, fmt.Errorf("set the table: %w", err)
 	}
 	t.tasks.Go(t.loop)
+	t.post(t.warm)
 	if o.Music != nil && !o.Unpaced {
 		t.tasks.Go(func() { t.perform(ctx) })
 	}

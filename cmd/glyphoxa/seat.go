@@ -132,10 +132,15 @@ func set(ctx context.Context, o setting) (s *seat, err error) {
 	}
 
 	table := &s.host.stage.table // nil until there is one to tell
+	ready := make(chan struct{}) // closed when there is, or will not be
+	defer close(ready)
 	o.tell = func(a bot.Alert) {
-		if t := table.Load(); t != nil {
-			s.tasks.Go(func() { t.Tell(a) }) // it may be the table that asks
-		}
+		s.tasks.Go(func() { // it may be the table that asks
+			<-ready
+			if t := table.Load(); t != nil {
+				t.Tell(a)
+			}
+		})
 	}
 	parts, err := findParts(ctx, o)
 	if err != nil {

@@ -160,6 +160,28 @@ func (p *Performer) Close() {
 	p.tasks.Wait()
 }
 
+// Warm opens the session before the first turn, with the brief that it will have, so
+// that nobody waits for that. It blocks until the session stands or cannot be had; then
+// the first turn tries again.
+func (p *Performer) Warm(system string) {
+	p.turnMu.Lock()
+	defer p.turnMu.Unlock()
+	p.mu.Lock()
+	needed := p.line == nil && p.ctx.Err() == nil
+	if needed {
+		p.system = system
+	}
+	p.mu.Unlock()
+	// The tools are not known yet. Where they cannot be declared later, the session
+	// would be opened twice.
+	if _, later := p.dialect().declare(nil); !needed || !later {
+		return
+	}
+	if err := p.reopen(p.ctx, nil, nil); err != nil {
+		p.o.Log.Debug("no session could be opened ahead", "model", p.name, "error", err)
+	}
+}
+
 // slow reports whether a turn may take longer for its tools than anybody should wait
 // for a voice that says nothing meanwhile.
 func slow(belt *mcp.Belt) bool { return belt != nil && belt.Tier() >= mcp.Deep }

@@ -615,3 +615,38 @@ func TestEveryNPCHasAVoiceOfTheVendors(t *testing.T) {
 		}
 	}
 }
+
+func TestASessionThatWasOpenedAheadTakesTheFirstTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tools []string
+		server := &enginetest.Realtime{Answer: func(q enginetest.Turn) enginetest.Answer {
+			tools = q.Tools
+			return enginetest.Answer{Text: "Aye."}
+		}}
+		s := openAI(t, server)
+		s.Warm("You play Bram.")
+		if server.Sessions() != 1 {
+			t.Fatalf("%d sessions before the first turn", server.Sessions())
+		}
+		s.Warm("You play Bram.")
+		if out := s.Perform(t.Context(), s.plan(&ear{}, `Odo: "Quiet."`, `Mira: "Any rooms?"`), said()); out.Heard != "Aye." {
+			t.Errorf("heard %q (%v)", out.Heard, out.Err)
+		}
+		talk := server.Conversation(0)
+		if server.Sessions() != 1 || strings.Join(tools, " ") != "look roll" || talk[0] != `user: Odo: "Quiet."` || len(server.Complaints()) > 0 {
+			t.Errorf("%d sessions, tools %v, %q, complaints %q", server.Sessions(), tools, talk, server.Complaints())
+		}
+	})
+}
+
+func TestAVendorThatIsAwayWhenTheTableIsSetIsTriedAgainAtTheFirstTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &enginetest.Realtime{Answer: says("Aye.")}
+		server.Faults.Next(enginetest.Drop)
+		s := openAI(t, server)
+		s.Warm("You play Bram.")
+		if out := s.Perform(t.Context(), s.plan(&ear{}, `Mira: "Any rooms?"`), said()); out.Heard != "Aye." {
+			t.Errorf("heard %q (%v)", out.Heard, out.Err)
+		}
+	})
+}
