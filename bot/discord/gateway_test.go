@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -411,5 +412,59 @@ func TestFarewellIsOnlySaidByWhoLeaves(t *testing.T) {
 		if got := int(b[6]^b[2])<<8 | int(b[7]^b[3]); got != want {
 			t.Errorf("leaving=%v: close code %d, want %d", leaving, got, want)
 		}
+	}
+}
+
+func TestDoctorNamesWhatIsWrongBeforehand(t *testing.T) {
+	for name, c := range map[string]struct {
+		plain  bool
+		token  string
+		spoil  func(d *discordtest.Server, calls *voicetest.Server)
+		check  string // what Check says
+		trying string // what TryCall says
+	}{
+		"nothing":    {check: "for The Table, 999", trying: "UDP passes"},
+		"token":      {token: "another", check: "Bot page", trying: "Bot page"},
+		"no Connect": {spoil: func(d *discordtest.Server, _ *voicetest.Server) { d.Deny(discordtest.Connect) }, check: "#Voice: give the bot's role “Connect”", trying: "permissions Connect and Speak"},
+		"no Speak":   {spoil: func(d *discordtest.Server, _ *voicetest.Server) { d.Deny(discordtest.Speak) }, check: "give the bot's role “Speak”", trying: "UDP passes"},
+		"UDP":        {spoil: func(_ *discordtest.Server, calls *voicetest.Server) { calls.SilenceUDP(true) }, check: "The Table", trying: "allow outgoing UDP"},
+		"encryption": {plain: true, check: "The Table", trying: "not end-to-end encrypted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			calls, err := voicetest.NewServer(&voicetest.Options{Plain: c.plain})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := discordtest.NewServer(botToken, calls)
+			t.Cleanup(func() {
+				d.Close()
+				if err := calls.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			if c.spoil != nil {
+				c.spoil(d, calls)
+			}
+			o := Options{Token: secret.New(cmp.Or(c.token, botToken)), Guild: discordtest.Guild, HTTP: d.Client(), Data: t.TempDir()}
+			for _, tried := range []struct {
+				want string
+				by   func() (string, error)
+			}{
+				{c.check, func() (string, error) { return Check(t.Context(), o) }},
+				{c.trying, func() (string, error) { return TryCall(t.Context(), o, discordtest.Channel) }},
+			} {
+				note, err := tried.by()
+				if err != nil {
+					note = err.Error()
+				}
+				if !strings.Contains(note, tried.want) {
+					t.Errorf("%q, want it to mention %q", note, tried.want)
+				}
+			}
+			if in := calls.Members(number(discordtest.Channel)); len(in) != 0 {
+				t.Errorf("still in the call: %v", in)
+			}
+		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/glyphoxa/glyphoxa/bot"
@@ -19,7 +18,7 @@ import (
 )
 
 // checkTime bounds each of the doctor's checks.
-const checkTime = 15 * time.Second
+const checkTime = 30 * time.Second
 
 // errMissing marks a part without which the program still works.
 var errMissing = errors.New("missing")
@@ -36,6 +35,7 @@ func doctor(ctx context.Context, args []string, io stdio) int {
 	fs := flag.NewFlagSet("glyphoxa doctor", flag.ContinueOnError)
 	fs.SetOutput(io.err)
 	p.define(fs)
+	channel := fs.String("channel", "", "the `id` of a Discord voice channel to join for a moment, to see whether sound gets through")
 	fs.Usage = func() {
 		fmt.Fprint(io.err, "glyphoxa doctor [flags]\n\nLooks for whatever would go wrong later. Exit code 1 if something will.\n\n")
 		fs.PrintDefaults()
@@ -49,7 +49,7 @@ func doctor(ctx context.Context, args []string, io stdio) int {
 		return 1
 	}
 	bad := false
-	for _, f := range findings(cfg, p.offline) {
+	for _, f := range findings(cfg, p.offline, *channel) {
 		ctx, cancel := context.WithTimeout(ctx, checkTime)
 		note, err := f.look(ctx)
 		cancel()
@@ -69,7 +69,7 @@ func doctor(ctx context.Context, args []string, io stdio) int {
 	return 0
 }
 
-func findings(cfg config, offline bool) []finding {
+func findings(cfg config, offline bool, channel string) []finding {
 	part := func(pick func(parts) bot.Part) func(context.Context) (string, error) {
 		return func(ctx context.Context) (string, error) {
 			p, err := findParts(ctx, setting{cfg: cfg, log: slog.New(slog.DiscardHandler), offline: offline})
@@ -79,7 +79,7 @@ func findings(cfg config, offline bool) []finding {
 			return describe(pick(p))
 		}
 	}
-	return []finding{
+	list := []finding{
 		{"campaign", func(context.Context) (string, error) {
 			c, err := loadCampaign(cfg)
 			if err != nil {
@@ -103,18 +103,32 @@ func findings(cfg config, offline bool) []finding {
 		{"voice", part(func(p parts) bot.Part { return p.about.Mouth })},
 		{"opus", func(context.Context) (string, error) { return opus.Version(), nil }},
 		{"call", callItself},
-		{"discord", func(ctx context.Context) (string, error) {
-			if cfg.Discord.Token.IsZero() {
-				return "no token, so only the table on this machine: see docs/setup.md", errMissing
-			}
-			dir, err := os.MkdirTemp("", "glyphoxa-doctor-")
-			if err != nil {
-				return "", err
-			}
-			defer os.RemoveAll(dir)
-			return discord.Check(ctx, discord.Options{Token: cfg.Discord.Token, Guild: cfg.Discord.Guild, Data: filepath.Clean(dir)})
-		}},
+		{"discord", func(ctx context.Context) (string, error) { return askDiscord(ctx, cfg, "") }},
 	}
+	if channel != "" {
+		list = append(list, finding{"channel", func(ctx context.Context) (string, error) { return askDiscord(ctx, cfg, channel) }})
+	}
+	return list
+}
+
+// askDiscord checks what can be known beforehand, or tries a channel.
+func askDiscord(ctx context.Context, cfg config, channel string) (string, error) {
+	if cfg.Discord.Token.IsZero() {
+		return "no token, so only the table on this machine: see docs/setup.md", errMissing
+	}
+	dir, err := os.MkdirTemp("", "glyphoxa-doctor-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	o := discord.Options{Token: cfg.Discord.Token, Guild: cfg.Discord.Guild, Data: dir}
+	if channel != "" {
+		if o.Data, err = cfg.dataDir(); err != nil { // the login counts with the others
+			return "", err
+		}
+		return discord.TryCall(ctx, o, channel)
+	}
+	return discord.Check(ctx, o)
 }
 
 // describe says what a part is and how to get a better one.

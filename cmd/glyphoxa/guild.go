@@ -163,7 +163,7 @@ func portrait(cfg config, path string) ([]byte, error) {
 // health is what the doctor finds, without what is only the operator's business.
 func (g *guilds) health(ctx context.Context) []discord.Finding {
 	var out []discord.Finding
-	for _, f := range findings(g.cfg, g.offline) {
+	for _, f := range findings(g.cfg, g.offline, "") {
 		if f.what == "discord" || f.what == "memory" || f.what == "campaign" {
 			continue // the caller knows, and the others name paths of this machine
 		}
