@@ -250,7 +250,7 @@ func (s *Store) claims(ctx context.Context, c scope, q memory.ClaimQuery) ([]mem
 		where = append(where, "c.valid_to > ?2")
 	}
 	for _, f := range []struct{ condition, value string }{
-		{"c.key = $", q.ID}, {"(c.subject = $ OR c.object = $)", q.Subject}, {"c.form = $", string(q.Form)}, {"c.source = $", q.Source},
+		{"c.key = $", q.ID}, {"(c.subject = $ OR c.object = $ AND c.object <> '')", q.Subject}, {"c.form = $", string(q.Form)}, {"c.source = $ AND c.source <> ''", q.Source},
 	} {
 		if f.value != "" {
 			args = append(args, f.value)

@@ -2,6 +2,8 @@ package relational
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -23,6 +25,11 @@ func (s *Store) Neighbours(ctx context.Context, v memory.Viewer, id string, dept
 	if len(middle) == 0 {
 		return memory.Graph{}, fmt.Errorf("memory: entity %q: %w", id, memory.ErrUnknown)
 	}
+	w, err := s.prepareWalk(ctx)
+	if err != nil {
+		return memory.Graph{}, s.explain("walking the graph", err)
+	}
+	defer func() { _ = w.close() }() // read from, not written to
 	g := memory.Graph{Entities: middle}
 	seen := map[string]bool{id: true}
 	drawn := map[memory.Edge]bool{}
@@ -30,7 +37,7 @@ func (s *Store) Neighbours(ctx context.Context, v memory.Viewer, id string, dept
 	for range min(max(depth, 1), memory.MaxDepth) {
 		var next []string
 		for _, from := range edge {
-			edges, more, err := s.edges(ctx, c, from)
+			edges, more, err := w.edges(ctx, c, from)
 			if err != nil {
 				return g, s.explain("walking the graph", err)
 			}
@@ -68,17 +75,33 @@ func (s *Store) Neighbours(ctx context.Context, v memory.Viewer, id string, dept
 const acquainted = `EXISTS (SELECT 1 FROM claim t WHERE t.campaign = c.campaign AND t.form = 'text' AND t.subject = %s
 	AND t.valid_from <= ?2 AND t.valid_to > ?2 AND (?3 = 0 OR EXISTS (SELECT 1 FROM knows k WHERE k.campaign = t.campaign AND k.claim = t.id AND k.who IN (?3, ?4) AND k.since <= ?2)))`
 
+// A walk is the two statements of every step through the graph, prepared once.
+type walk struct{ out, in *sql.Stmt }
+
+// prepareWalk prepares a walk. That an object is not empty has to be said for the
+// index of objects to be used: without it, SQLite reads every claim of the campaign.
+func (s *Store) prepareWalk(ctx context.Context) (w walk, err error) {
+	const columns = `SELECT c.subject, c.predicate, c.object, c.text FROM claim c WHERE ` + known + ` AND c.form = 'relation' AND `
+	const order = ` ORDER BY c.id LIMIT ?6`
+	if w.out, err = s.read.PrepareContext(ctx, s.d.SQL(columns+`c.subject = ?5 AND `+fmt.Sprintf(acquainted, "c.object")+order)); err != nil {
+		return w, err
+	}
+	w.in, err = s.read.PrepareContext(ctx, s.d.SQL(columns+`c.object = ?5 AND c.object <> '' AND c.subject <> ?5 AND `+fmt.Sprintf(acquainted, "c.subject")+order))
+	if err != nil {
+		err = errors.Join(err, w.out.Close())
+	}
+	return w, err
+}
+
+func (w walk) close() error { return errors.Join(w.out.Close(), w.in.Close()) }
+
 // edges returns the relations of an entity, whichever end it is, to others that
 // the viewer knows.
-func (s *Store) edges(ctx context.Context, c scope, id string) ([]memory.Edge, bool, error) {
-	const columns = `SELECT c.subject, c.predicate, c.object, c.text FROM claim c WHERE ` + known + ` AND c.form = 'relation' AND `
+func (w walk) edges(ctx context.Context, c scope, id string) ([]memory.Edge, bool, error) {
 	var out []memory.Edge
 	more := false
-	for _, q := range []string{
-		columns + `c.subject = ?5 AND ` + fmt.Sprintf(acquainted, "c.object"),
-		columns + `c.object = ?5 AND c.subject <> ?5 AND ` + fmt.Sprintf(acquainted, "c.subject"),
-	} {
-		rows, err := s.query(ctx, q+` ORDER BY c.id LIMIT ?6`, c.args(id, memory.MaxEdges-len(out)+1)...)
+	for _, q := range []*sql.Stmt{w.out, w.in} {
+		rows, err := q.QueryContext(ctx, c.args(id, memory.MaxEdges-len(out)+1)...)
 		if err != nil {
 			return nil, false, err
 		}
@@ -117,6 +140,11 @@ func (s *Store) Path(ctx context.Context, v memory.Viewer, from, to string) ([]m
 			return nil, fmt.Errorf("memory: entity %q: %w", id, memory.ErrUnknown)
 		}
 	}
+	w, err := s.prepareWalk(ctx)
+	if err != nil {
+		return nil, s.explain("looking for a path", err)
+	}
+	defer func() { _ = w.close() }() // read from, not written to
 	came := map[string]memory.Edge{from: {}}
 	front := []string{from}
 	for step := 0; step < memory.MaxPath && len(front) > 0 && len(came) < memory.MaxWalk; step++ {
@@ -125,7 +153,7 @@ func (s *Store) Path(ctx context.Context, v memory.Viewer, from, to string) ([]m
 		}
 		var next []string
 		for _, id := range front {
-			edges, _, err := s.edges(ctx, c, id)
+			edges, _, err := w.edges(ctx, c, id)
 			if err != nil {
 				return nil, s.explain("looking for a path", err)
 			}
