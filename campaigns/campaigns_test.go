@@ -26,6 +26,7 @@ var options = campaigns.Options{
 		"roll": mcp.Fast, "roll_table": mcp.Fast, "query_entities": mcp.Fast,
 		"search_rules": mcp.Standard, "get_rule": mcp.Standard, "get_summary": mcp.Standard, "search_sessions": mcp.Standard,
 		"generate_image": mcp.Deep, "search": mcp.Deep,
+		"play_track": mcp.Fast, "stop_music": mcp.Fast, "recap": mcp.Fast, "search_history": mcp.Fast,
 	},
 	HelperTools:  []string{"search"},
 	Pieces:       []string{"hearth", "shadows"},

@@ -87,7 +87,11 @@ func (l *Library) Find(mood string) (*Piece, error) {
 	wanted := words(mood)
 	best, score := listed{}, 0
 	own := l.list()
-	for _, p := range append(own, shipped...) {
+	all := append(own, shipped...)
+	if !slices.ContainsFunc(wanted, func(w string) bool { return !slices.Contains(anyMusic, w) }) {
+		best, score = all[0], 1 // "some music"
+	}
+	for _, p := range all {
 		if s := fit(wanted, p.words); s > score {
 			best, score = p, s
 		}
@@ -149,6 +153,9 @@ func plain(err error) error {
 func words(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) })
 }
+
+// anyMusic are words that ask for music and not for which.
+var anyMusic = strings.Fields("a an the us me some any something anything music song tune melody piece background ambience ambient nice good please musik etwas lied ein eine bitte")
 
 // alike are words that ask for the same music. The first of each is a mood of one
 // of the shipped pieces.

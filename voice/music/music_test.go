@@ -214,13 +214,17 @@ func TestMoodFindsThePieceOfTheCampaignBeforeAShippedOne(t *testing.T) {
 	for mood, want := range map[string]string{
 		"a busy market": "market, busy", "fight": "Final Battle", "battle music, epic": "Final Battle", "town": "market, busy", "peaceful": "hearth", "Tavern!": "hearth",
 		"eerie dungeon": "shadows", "traurig": "shadows", "hearth": "hearth",
+		"some music": "Final Battle",
 	} {
 		p, err := l.Find(mood)
 		if err != nil || p.Name != want {
 			t.Errorf("%q: got %+v, %v, want %s", mood, p, err, want)
 		}
 	}
-	if _, err := l.Find("polka"); !errors.Is(err, ErrNoPiece) || !strings.Contains(err.Error(), "Final Battle") {
+	if p, err := NewLibrary(nil).Find("a song"); err != nil || p.Name != "hearth" {
+		t.Errorf("a song without saying which: got %+v, %v, want hearth", p, err)
+	}
+	if _, err := l.Find("polka music"); !errors.Is(err, ErrNoPiece) || !strings.Contains(err.Error(), "Final Battle") {
 		t.Errorf("no such mood: got %v, want ErrNoPiece that lists what there is", err)
 	}
 	if p, err := l.Named("ambience/deep-woods.wav"); err != nil || p.Name != "deep-woods" {
