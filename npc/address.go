@@ -310,6 +310,9 @@ func (c *Cast) group(l *line, fs *founds, k int) group {
 		if i != f.lo || !joined {
 			break
 		}
+		if before := &fs.list[g.next-1]; before.form.by == byTitle && l.is(before.lo-1, det) {
+			break // "you heard the lady, Bartok": she is spoken of
+		}
 		if f.form.by == byHuman && i == g.hi && f.hi < l.n && l.words[f.hi-1].stop == 0 && !l.is(f.hi, conj) {
 			break // "Bartok, Mira here wants a room": a new clause
 		}

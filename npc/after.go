@@ -74,6 +74,9 @@ func (l *line) right(s *sentence, fs *founds, lo, hi int) right {
 // how they begin.
 func (l *line) speech(s *sentence, fs *founds, i int) bool {
 	for i < s.hi && l.isAny(i, set(opener, sirs, honor)) && !l.isAny(i, set(ask, aux, order, me)) {
+		if l.lang.tag == "es" && l.words[i].stop == 0 && l.isAny(i+1, set(be, aux)) {
+			return false // "Pip no es de fiar"
+		}
 		if l.isAny(i, set(polite, thanks, answer)) || l.words[i].stop == ',' {
 			return true
 		}
@@ -90,7 +93,7 @@ func (l *line) speech(s *sentence, fs *founds, i int) bool {
 		return s.you || s.mine && s.question
 	case m.has(ask):
 		// "Bartok who keeps the inn": a clause about him.
-		if relative(l, i) && !s.question && (l.predicate(s, i+1)) {
+		if relative(l, i) && !s.question && l.predicate(s, i+1) && l.hasIn(i+2, s.hi, set(be, aux, does, says)) {
 			return false
 		}
 		return true
@@ -104,7 +107,9 @@ func (l *line) speech(s *sentence, fs *founds, i int) bool {
 		return true
 	case m.has(order) && !m.has(does):
 		return true
-	case m.any(set(answer)) && !(m.has(does) && w.stop == 0):
+	case m.any(set(answer)) && w.stop == 0 && (m.has(does) || l.isAny(i+1, set(be, aux)) && l.lang.tag == "es"):
+		return false // "Bartok never charges us", "Bartok no es de fiar"
+	case m.any(set(answer)):
 		return true
 	case l.bids(i):
 		return true

@@ -254,6 +254,9 @@ func (l *line) asksMaster() bool {
 		for l.is(i, dmask) {
 			i++
 		}
+		if lo > 0 && l.is(lo+1, we) && l.is(lo-1, ask) && wayAsks(l, lo-1) {
+			continue // "where do we find her"
+		}
 		if !(l.is(lo, deal) && l.is(i-1, deal) && l.is(i, deal)) && !l.asksPast(lo) {
 			return true
 		}

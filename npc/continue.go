@@ -86,7 +86,7 @@ func (c *Cast) continues(l *line, fs *founds, u Utterance, last int, ooc float32
 		case s.orders && l.isAny(s.first+1, set(me, we)): // "take us to him"
 		case l.isAny(s.first, set(me, we)) && l.tellsOfSelf(s.first): // "we buried him"
 		case l.tellsOfOther(s.first), s.orders && l.givesBack(s.first):
-		case s.asks && (placeAsks(l, s.first) || pastAsks(l, s.first) || happened(l, s.first)):
+		case s.asks && (placeAsks(l, s.first) || pastAsks(l, s.first) || happened(l, s.first) || l.is(s.first, aux) && l.is(s.first+1, third)):
 		case l.isAny(s.first, set(third)):
 			score -= 0.35
 		default:

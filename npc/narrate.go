@@ -64,6 +64,12 @@ func (c *Cast) narration(l *line, fs *founds, s *sentence, lo, hi int) call {
 			return call{score: 0.8, why: whyNarrated}
 		}
 	}
+	// "I slide a coin over to Bartok. Seen any strangers lately?"
+	if hi >= s.hi && s.hi < l.n && l.isTo(k) {
+		if next := l.sentence(s.hi, fs); next.asks && !next.third {
+			return call{score: 0.7, why: whyNarrated}
+		}
+	}
 	// "I order an ale from Bartok"
 	if l.isFrom(k) && l.hasIn(subject, lo, set(buy)) {
 		return call{score: 0.5, why: whyNarrated}

@@ -288,8 +288,8 @@ func (s *sounding) spell(w []byte) {
 
 // add appends a sound; the same consonant twice is one.
 func (s *sounding) add(c byte) {
-	if s.n == maxSounds || s.n > 0 && s.code[s.n-1] == c {
-		return
+	if s.n == maxSounds || s.n > 0 && (s.code[s.n-1] == c || c > sU && near[s.code[s.n-1]][c] <= 3 && s.code[s.n-1] > sU && c < sF) {
+		return // and of "bard talk" only one of d and t is heard
 	}
 	s.code[s.n] = c
 	s.n++
