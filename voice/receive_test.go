@@ -285,3 +285,37 @@ func BenchmarkPacketInToPCM(b *testing.B) {
 		n++
 	}
 }
+
+// BenchmarkDecodedStreams is how many speakers, each of 50 packets a second, one
+// core can decrypt, order and decode.
+func BenchmarkDecodedStreams(b *testing.B) {
+	c, talk := newCall(b)
+	var talkers []*talker
+	for user := range byte(25) {
+		talkers = append(talkers, talk(user+1))
+	}
+	const length = 50 // packets of each
+	packets := make([][]byte, 0, len(talkers)*length)
+	for range length {
+		for _, k := range talkers {
+			packets = append(packets, k.next())
+		}
+	}
+	buf := make([]byte, 1500)
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		if n == len(packets) {
+			n = 0
+			for _, s := range c.r.streams {
+				s.queue.clear()
+			}
+		}
+		if n%len(talkers) == 0 {
+			c.now = c.now.Add(20 * time.Millisecond)
+		}
+		c.take(buf[:copy(buf, packets[n])])
+		n++
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/50, "streams/core")
+}
