@@ -4,11 +4,14 @@
 //
 // # The way through
 //
-// [Ear] hears one speaker: frames go in, [Utterance]s come out. [Run] plays one
-// turn of one NPC: the model's stream is cut into sentences, each sentence is
-// spoken as soon as it is complete, and tools that the model asks for run side by
-// side. Nothing here knows who was meant or what an NPC remembers; that is in
-// the [Plan] which the table makes.
+// [Ear] hears one speaker: frames go in, [Utterance]s come out, each when its speaker
+// has finished by their own [Pauses]. Before that is sure an answer may be prepared:
+// [Run] plays one turn of one NPC, but lets nothing be heard or changed before
+// [Plan.Commit]. The model's stream is cut into sentences, each is spoken as soon as
+// it is complete, and tools that the model asks for run side by side. A [Floor]
+// decides when the voice gives way to people, and a [Rein] makes it. A [Cascade] has
+// a quick model say the first sentence. Nothing here knows who was meant or what an
+// NPC remembers; that is in the [Plan] which the table makes.
 //
 // # Promises
 //
@@ -18,6 +21,8 @@
 //     more than 1.5 s are synthesised ahead, so an interruption wastes little.
 //   - A tool runs only through the plan's [mcp.Belt]. Calls of one round run in
 //     parallel, and there are at most [mcp.Tier.Rounds] rounds.
+//   - A guess that is taken back has changed nothing: before the commit only tools run
+//     that are read-only, or idempotent and neither destructive nor writing.
 //   - A turn ends: by finishing, by its context, or by the limits below.
 //
 // # Limits
