@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,9 @@ func Check(ctx context.Context, o Options) (string, error) {
 		return "", err
 	}
 	with := discordgo.WithContext(ctx)
+	start := time.Now()
 	me, err := a.session.User("@me", with)
+	took := time.Since(start)
 	if err != nil {
 		return "", explain(err)
 	}
@@ -33,13 +36,47 @@ func Check(ctx context.Context, o Options) (string, error) {
 	if left.Remaining == 0 {
 		return "", fmt.Errorf("discord: no logins are left today; wait %v", time.Duration(left.ResetAfter)*time.Millisecond)
 	}
-	where := "every server it is in"
+	where, lacks := "every server it is in", ""
 	if o.Guild != "" {
 		if where, err = a.voiceChannels(o.Guild, me.ID, with); err != nil {
 			return "", err
 		}
+		if lacks, err = a.writing(o.Guild, me.ID, with); err != nil {
+			return "", err
+		}
 	}
-	return fmt.Sprintf("logged in as %s for %s, %d of %d logins left today", me.Username, where, left.Remaining, left.Total), nil
+	return fmt.Sprintf("logged in as %s for %s, %d of %d logins left today, answered in %v%s",
+		me.Username, where, left.Remaining, left.Total, took.Round(time.Millisecond), lacks), nil
+}
+
+// writing says what the bot's roles keep it from doing besides speaking. Channels
+// may forbid more; /setup looks at those.
+func (a *App) writing(guild, self string, with discordgo.RequestOption) (lacks string, err error) {
+	g, err := a.session.Guild(guild, with)
+	if err != nil {
+		return "", explain(err)
+	}
+	m, err := a.session.GuildMember(guild, self, with)
+	if err != nil {
+		return "", explain(err)
+	}
+	var has int64
+	for _, r := range g.Roles {
+		if r.ID == g.ID || slices.Contains(m.Roles, r.ID) {
+			has |= r.Permissions
+		}
+	}
+	if has&discordgo.PermissionAdministrator != 0 {
+		return "; it is an administrator, which it need not be", nil
+	}
+	must, should := missing(english, has, false)
+	if len(must) > 0 {
+		return "", fmt.Errorf("discord: on %s, %s", g.Name, strings.Join(append(must, should...), "; "))
+	}
+	if len(should) > 0 {
+		lacks = "; " + strings.Join(should, "; ")
+	}
+	return lacks, nil
 }
 
 // voiceChannels names a server, with its voice channels that are closed to the

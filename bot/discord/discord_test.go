@@ -401,6 +401,33 @@ func TestCheckNamesWhatIsWrongBeforehand(t *testing.T) {
 	}
 }
 
+func TestCheckNamesPermissionsThatLack(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		has  int64
+		want string
+		bad  bool
+	}{
+		{discordtest.All, "The Table", false},
+		{discordtest.All &^ discordtest.SendMessages, "the bot cannot show the panel", true},
+		{discordtest.Everyone, "captions have no names and portraits", false},
+		{discordtest.Administrator, "need not be", false},
+	} {
+		d := running(t, Options{}, func(d *discordtest.Server) { d.Grant(discordtest.Guild, tc.has) })
+		note, err := Check(t.Context(), Options{Token: secret.New(botToken), Guild: discordtest.Guild, HTTP: d.Client(), Data: t.TempDir()})
+		if err != nil {
+			note = err.Error()
+		}
+		if (err != nil) != tc.bad || !strings.Contains(note, tc.want) {
+			t.Errorf("permissions %b: %q, want it to mention %q", tc.has, note, tc.want)
+		}
+		r := d.slash(t, discordtest.Admin, "setup")
+		if got := strings.Contains(r.Content, tc.want); !got && tc.has == discordtest.Everyone {
+			t.Errorf("/setup with %b: %q", tc.has, r.Content)
+		}
+	}
+}
+
 func TestConsentSurvivesARestartAndIsRefusedByDefault(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "consent.json")
 	c, err := loadConsents(path)
