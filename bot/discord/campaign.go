@@ -88,9 +88,10 @@ func sendCampaign(ctx context.Context, c *call, _ string) (answer, error) {
 	if err != nil {
 		return answer{}, bot.Refuse("the file was not imported:\n```\n%s\n```", short(strings.ReplaceAll(err.Error(), "```", "'''"), 1500))
 	}
-	text := c.l.say("**%s** was imported as `%s`. Play it with `/campaign switch`.", s.Title, s.Name)
+	var text strings.Builder
+	text.WriteString(c.l.say("**%s** was imported as `%s`. Play it with `/campaign switch`.", s.Title, s.Name))
 	for _, n := range notes {
-		text += "\n- " + short(n, 200)
+		text.WriteString("\n- " + short(n, 200))
 	}
-	return answer{text: text}, nil
+	return answer{text: text.String()}, nil
 }

@@ -64,11 +64,12 @@ func (p *play) wrote(what string, r discordtest.Reply) {
 
 func (p *play) does(t *testing.T, user, name string, options ...string) {
 	t.Helper()
-	what := "/" + name
+	var what strings.Builder
+	what.WriteString("/" + name)
 	for i := 0; i+1 < len(options); i += 2 {
-		what += " " + options[i] + ":" + options[i+1]
+		what.WriteString(" " + options[i] + ":" + options[i+1])
 	}
-	p.wrote(what, p.slash(t, user, name, options...))
+	p.wrote(what.String(), p.slash(t, user, name, options...))
 }
 
 // TestWhatUsersSee plays a session in each language and compares every word and

@@ -29,7 +29,7 @@ const (
 var (
 	ErrForbidden = errors.New("only the game master may do this: an administrator, a role or user named in /setup or the bot's configuration, or who started the session")
 	ErrAdmins    = errors.New("only administrators of this server may do this")
-	ErrElsewhere = errors.New("Glyphoxa only works on its own server")
+	ErrElsewhere = errors.New("this bot only works on its own server")
 	errUnknown   = errors.New("that command is not known any more; Discord will notice within an hour")
 	errStale     = errors.New("that button belongs to an older session and does nothing any more")
 )

@@ -54,11 +54,12 @@ func tierCommands() []command {
 
 func showTier(_ context.Context, c *call) (answer, error) {
 	s := c.game.table().State()
-	text := tierLine(c.l, s) + "\n"
+	var text strings.Builder
+	text.WriteString(tierLine(c.l, s) + "\n")
 	for _, n := range s.NPCs {
-		text += npcLine(c.l, n) + "\n"
+		text.WriteString(npcLine(c.l, n) + "\n")
 	}
-	return answer{text: text}, nil
+	return answer{text: text.String()}, nil
 }
 
 // tierLine says what the DM has set for everybody.

@@ -396,7 +396,7 @@ func TestPlayerGetsAndDeletesWhatIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := ""
+	var text strings.Builder
 	for _, f := range z.File {
 		b, err := z.Open(f.Name)
 		if err != nil {
@@ -406,10 +406,10 @@ func TestPlayerGetsAndDeletesWhatIsKept(t *testing.T) {
 		if _, err := out.ReadFrom(b); err != nil {
 			t.Fatal(err)
 		}
-		text += out.String()
+		text.WriteString(out.String())
 	}
-	if !strings.Contains(text, mira) || strings.Contains(text, "says "+discordtest.Admin) {
-		t.Errorf("the export has %s", text)
+	if !strings.Contains(text.String(), mira) || strings.Contains(text.String(), "says "+discordtest.Admin) {
+		t.Errorf("the export has %s", text.String())
 	}
 	if r := s.press(t, odo, customID(anywhere, "forget", mira)); !strings.Contains(r.Content, english.fault(errStale)) {
 		t.Errorf("somebody else deleted it: %q", r.Content)

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,10 +93,5 @@ func (c *call) complete(ctx context.Context, option, typed string) []*discordgo.
 }
 
 func contains(list []string, s string) bool {
-	for _, have := range list {
-		if have == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, s)
 }

@@ -94,7 +94,7 @@ func TestWhatCannotBePlayedIsRefusedAndNothingIsKept(t *testing.T) {
 	}{
 		"no archive":                {"x.zip", []byte("PK nothing"), "archive"},
 		"a shipped campaign's name": {"x.zip", packed(t, "gilded-flagon", ""), "already"},
-		"mistakes":                  {"campaign.yaml", []byte("id: mine\nnmae: x\n"), "nmae"},
+		"mistakes":                  {"campaign.yaml", []byte("id: mine\nnonsense: x\n"), "nonsense"},
 		"a bomb":                    {"x.zip", packed(t, "mine", "", "npcs/big.yaml", strings.Repeat(" ", maxUnpacked+1)), "more than"},
 		"neither":                   {"x.txt", []byte("hello"), ""},
 	} {

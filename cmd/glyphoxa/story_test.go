@@ -413,13 +413,13 @@ func (e *evening) kept() string {
 			fmt.Fprintf(&b, "[%s]\n", heard)
 			before = heard
 		}
-		how := ""
+		var how strings.Builder
 		for what, is := range map[string]bool{"aside": l.Aside, "whispered": l.Whisper, "cut off": l.Cut} {
 			if is {
-				how += " (" + what + ")"
+				how.WriteString(" (" + what + ")")
 			}
 		}
-		fmt.Fprintf(&b, "%s%s: %s\n", l.Speaker.Name, how, l.Text)
+		fmt.Fprintf(&b, "%s%s: %s\n", l.Speaker.Name, how.String(), l.Text)
 	}
 	return b.String()
 }
