@@ -66,7 +66,7 @@ func told(t *testing.T) []string {
 	}
 	for _, err := range []error{
 		ErrForbidden, ErrAdmins, ErrElsewhere, errUnknown, errStale, ErrNotInVoice, ErrRunning, ErrNoSession, errArriving, errNoServer, errEmptyMenu,
-		bot.ErrNotAllowed, bot.ErrEmpty, bot.ErrTooLong, bot.ErrNoWords, bot.ErrClosed, bot.ErrNoQuestion, errors.New(bot.PlayedX), mcp.ErrNoApproval,
+		bot.ErrNotAllowed, bot.ErrEmpty, bot.ErrTooLong, bot.ErrNoWords, bot.ErrClosed, bot.ErrNoQuestion, bot.ErrNoMusic, errors.New(bot.PlayedX), mcp.ErrNoApproval,
 	} {
 		keys[err.Error()] = true
 	}

@@ -22,6 +22,8 @@ func tableCommands() []command {
 	return []command{
 		{name: "scene", about: "Move the table to another scene", dm: true, session: true,
 			options: []option{{name: "scene", about: "The scene", required: true, suggest: true, most: 100}}, run: setScene},
+		{name: "music", about: "Play music of a mood, or stop it", dm: true, session: true,
+			options: []option{{name: "mood", about: "For example: calm, tense; without it the music stops", most: 100}}, run: setMusic},
 		{name: "say", about: "Say something to the NPCs by typing", session: true,
 			options: []option{textOption("text", "What you say")}, run: sayLine},
 		{name: "roll", about: "Roll dice", run: rollDice, options: []option{
@@ -117,6 +119,10 @@ func setScene(ctx context.Context, c *call) (answer, error) {
 		}
 	}
 	return answer{}, bot.Refuse("the campaign has no scene %q", short(want, 100))
+}
+
+func setMusic(ctx context.Context, c *call) (answer, error) {
+	return answer{text: c.l.say("Done.")}, c.game.table().SetMusic(ctx, c.who, c.args["mood"])
 }
 
 func sayLine(ctx context.Context, c *call) (answer, error) {
