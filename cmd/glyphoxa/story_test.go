@@ -3,10 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -27,132 +24,7 @@ import (
 	"github.com/glyphoxa/glyphoxa/memory"
 	"github.com/glyphoxa/glyphoxa/memory/sqlite"
 	"github.com/glyphoxa/glyphoxa/npc"
-	"github.com/glyphoxa/glyphoxa/voice/pcm"
 )
-
-var update = flag.Bool("update", false, "rewrite what the stories expect")
-
-// A story is an evening as a file: what is said and done at the table, what the
-// room hears, what the game master is told, and what memory keeps of it.
-//
-//	Bartok is asked for a room.
-//
-//	campaign: gilded-flagon
-//
-//	-- table --
-//	00:00 Mira: Bartok, have you got a room?
-//	00:09 * mute bartok
-//	-- heard --
-//	...
-//	-- told --
-//	...
-//	-- memory --
-//	...
-//
-// A line with a star is something that the game master does. A section "model"
-// holds what a scripted model answers instead of the improviser: a part of what it
-// is asked, and its words.
-type story struct {
-	path, intro  string
-	head         map[string]string
-	moves, model []string
-	want         map[string]string // heard, told and memory
-}
-
-func readStory(t *testing.T, path string) *story {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &story{path: path, head: map[string]string{}, want: map[string]string{}}
-	section := ""
-	for line := range strings.Lines(string(data)) {
-		text := strings.TrimRight(line, "\n")
-		if name, ok := strings.CutPrefix(text, "-- "); ok && strings.HasSuffix(name, " --") {
-			section = strings.TrimSuffix(name, " --")
-			continue
-		}
-		switch section {
-		case "":
-			s.intro += line
-			if k, v, ok := strings.Cut(text, ": "); ok && !strings.Contains(k, " ") {
-				s.head[k] = strings.TrimSpace(v)
-			}
-		case "table":
-			if text != "" {
-				s.moves = append(s.moves, text)
-			}
-		case "model":
-			if text != "" {
-				s.model = append(s.model, text)
-			}
-		default:
-			s.want[section] += line
-		}
-	}
-	return s
-}
-
-// write puts what happened in the place of what was expected.
-func (s *story) write(t *testing.T, got map[string]string) {
-	t.Helper()
-	var b strings.Builder
-	b.WriteString(s.intro)
-	if len(s.model) > 0 {
-		b.WriteString("-- model --\n" + strings.Join(s.model, "\n") + "\n")
-	}
-	b.WriteString("-- table --\n" + strings.Join(s.moves, "\n") + "\n")
-	for _, section := range []string{"heard", "told", "memory"} {
-		b.WriteString("-- " + section + " --\n" + got[section])
-	}
-	if err := os.WriteFile(s.path, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// hum is a voice that takes 20 ms for each letter.
-type hum struct{}
-
-func (hum) Name() string { return "hum" }
-
-func (hum) Speak(ctx context.Context, _ engine.Voice, text string) iter.Seq2[engine.Speech, error] {
-	return func(yield func(engine.Speech, error) bool) {
-		for range text {
-			s := engine.Speech{Chunk: pcm.Chunk{Rate: pcm.Rate, Samples: make([]int16, pcm.FrameSize)}}
-			if ctx.Err() != nil || !yield(s, nil) {
-				return
-			}
-		}
-	}
-}
-
-// script is a model that answers by what it finds in the last thing it was asked.
-type script struct{ cues []string }
-
-func (script) Name() string { return "gemma, scripted" }
-
-func (m script) Stream(_ context.Context, r engine.Request) iter.Seq2[engine.Delta, error] {
-	return func(yield func(engine.Delta, error) bool) {
-		asked := r.Messages[len(r.Messages)-1].Text
-		kind := "say"
-		if r.JSON {
-			kind = "choose"
-			if strings.HasPrefix(r.System, "You review") {
-				kind = "review"
-			}
-		}
-		for _, cue := range m.cues {
-			k, rest, _ := strings.Cut(cue, " ")
-			part, words, _ := strings.Cut(rest, " => ")
-			if k == kind && (part == "*" || strings.Contains(asked, part)) {
-				_ = yield(engine.Delta{Text: words}, nil) && yield(engine.Delta{Done: true}, nil)
-				return
-			}
-		}
-		_ = yield(engine.Delta{Text: "Hm."}, nil) && yield(engine.Delta{Done: true}, nil)
-	}
-}
 
 // evening is a story being played.
 type evening struct {
@@ -413,13 +285,16 @@ func (e *evening) kept() string {
 			fmt.Fprintf(&b, "[%s]\n", heard)
 			before = heard
 		}
-		var how strings.Builder
-		for what, is := range map[string]bool{"aside": l.Aside, "whispered": l.Whisper, "cut off": l.Cut} {
-			if is {
-				how.WriteString(" (" + what + ")")
+		b.WriteString(l.Speaker.Name)
+		for _, mark := range []struct {
+			is   bool
+			what string
+		}{{l.Aside, "aside"}, {l.Whisper, "whispered"}, {l.Cut, "cut off"}} {
+			if mark.is {
+				b.WriteString(" (" + mark.what + ")")
 			}
 		}
-		fmt.Fprintf(&b, "%s%s: %s\n", l.Speaker.Name, how.String(), l.Text)
+		fmt.Fprintf(&b, ": %s\n", l.Text)
 	}
 	return b.String()
 }
