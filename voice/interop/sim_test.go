@@ -121,7 +121,7 @@ func TestDiscordJSPlayerAsksTheWholeBotAndHearsItsAnswer(t *testing.T) {
 	user := number(at.User)
 	n.ask(request{Op: "login", User: at.User, Token: at.Token, API: at.API})
 	n.event("logged in", user)
-	p.do("/session start", "> (only you) Done.")
+	p.do("/session start", ">")
 	fmt.Fprintln(p.in, "as Mira")
 	p.do("/privacy optin", "> (only you) The NPCs hear you")
 	n.ask(request{Op: "enter", User: at.User, Guild: at.Guild, Channel: at.Channel})
