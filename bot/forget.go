@@ -27,10 +27,13 @@ func (t *Table) Remember(ctx context.Context, who, author Person, text string) e
 	})
 }
 
+// Stored returns once memory has every line that was heard so far.
+func (t *Table) Stored(ctx context.Context) error { return t.writer.Flush(ctx) }
+
 // Forget takes somebody's lines off the table and its pages, once everything that
 // waited to be stored is. What memory has is [Archive.Forget]'s.
 func (t *Table) Forget(ctx context.Context, person string) error {
-	if err := t.writer.Flush(ctx); err != nil {
+	if err := t.Stored(ctx); err != nil {
 		return err
 	}
 	return t.do(ctx, func() error {

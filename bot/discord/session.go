@@ -237,6 +237,9 @@ func recap(ctx context.Context, c *call) (answer, error) {
 // this once.
 func (c *call) shelf(ctx context.Context) (Shelf, func(), error) {
 	if g := c.game; g != nil && g.isReady() {
+		if err := g.table().Stored(ctx); err != nil { // what waits is a player's, too
+			return Shelf{}, nil, err
+		}
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		return Shelf{Archive: g.seat.Archive, Recordings: g.seat.Recordings}, func() {}, nil
