@@ -142,7 +142,7 @@ func TestDiscordJSIsABotHere(t *testing.T) {
 		{ask(w.discord.Slash(ctx, mira, "echo", "text", "hello")), discordtest.Reply{Content: "Mira in The Table, #text: hello"}},
 		{ask(w.discord.Slash(ctx, mira, "slow talk", "text", "hello")), discordtest.Reply{Content: "talk: hello", Private: true}},
 		{ask(w.discord.Complete(ctx, mira, "echo", "text", "hel")), discordtest.Reply{Choices: []string{"hel!"}}},
-		{ask(w.discord.Slash(ctx, mira, "ask")), discordtest.Reply{Content: "Well?", Buttons: []string{"yes"}}},
+		{ask(w.discord.Slash(ctx, mira, "ask")), discordtest.Reply{Content: "Well?", Buttons: []string{"yes"}, Labels: []string{"Yes"}}},
 		{ask(w.discord.Press(ctx, mira, "yes")), discordtest.Reply{Content: "pressed yes in text", Private: true}},
 	} {
 		if diff := cmp.Diff(c.want, c.got); diff != "" {
