@@ -39,15 +39,13 @@ var drawing = []struct{ from, to string }{
 	{"mcp", "mcp"},
 	{"mcp/jail", ""},
 	{"mcp/tools", "mcp memory markup"},
-	{"memory", "memory/meaning"},
+	{"memory", ""},
 	{"memory/relational", "memory"},
 	{"memory/sqlite", "memory memory/relational"},
 	{"memory/postgres", "memory memory/relational"},
 	{"secret", ""},
 	{"markup", ""},
 	{"memory/embedding", "memory"},
-	{"memory/meaning", ""},
-	{"memory/meaning/gen", "memory/meaning"},
 	{"memory/memorytest", "memory"},
 }
 
