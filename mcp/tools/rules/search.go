@@ -55,7 +55,6 @@ func (l *Library) Search(q Query) []Hit {
 	return l.best(s, q)
 }
 
-// indexed makes the index, once.
 // Names yields what the entries of one kind are called, or of all if kind is "":
 // the imported ones too, and more than once where two editions share a name.
 func (l *Library) Names(kind string) iter.Seq[string] {
@@ -68,6 +67,7 @@ func (l *Library) Names(kind string) iter.Seq[string] {
 	}
 }
 
+// indexed makes the index, once.
 func (l *Library) indexed() { l.indexOnce.Do(func() { l.index = newIndex(l.entries) }) }
 
 // A search is one question on its way to an answer.
