@@ -19,13 +19,17 @@ func (l *line) empty() bool {
 		return true // "you", "the", "and": what a recogniser hears in breath
 	}
 	if l.has.has(noise) {
-		covered := 0
+		heard, covered := 0, 0
 		for i := range l.n {
+			if l.isAny(i, set(noise)) {
+				heard++
+			}
 			if l.isAny(i, set(noise, whole, opener, thanks, prep, det)) {
 				covered++
 			}
 		}
-		return covered*10 >= l.n*8
+		// One such word among others is somebody's: "stop the music, please".
+		return covered*10 >= l.n*8 && heard*2 >= l.n
 	}
 	// The same short word again and again is a recogniser in a loop.
 	if l.n >= 6 {
