@@ -55,6 +55,10 @@ func (l *line) left(s *sentence, fs *founds, lo int, title bool) left {
 		return afterPause
 	}
 	switch {
+	case k == s.lo && l.isAny(k, set(conj, clause)) && !l.isAny(k, set(order, ask, aux, opener)) && ordered(l, s, fs.at(lo)):
+		// "if Bartok roll the dice for me": a condition would be that he rolls. The
+		// recogniser has heard a word in somebody's breath.
+		return atStart
 	case l.is(k, greeting) && (k == s.lo || l.words[k-1].stop != 0):
 		return greeted
 	case l.is(k, stranded):
@@ -115,4 +119,10 @@ func whatAsks(l *line, i int) bool {
 		return true
 	}
 	return false
+}
+
+// ordered reports whether the name at f is told to do something for who speaks:
+// "Bartok roll the dice for me".
+func ordered(l *line, s *sentence, f *found) bool {
+	return f != nil && l.is(f.hi, order) && l.isAny(s.hi-1, set(me, we, polite))
 }
