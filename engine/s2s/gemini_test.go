@@ -71,12 +71,13 @@ func TestGeminiIsToldWhatWasHeardOfAnInterruptedAnswer(t *testing.T) {
 	for _, model := range generations {
 		for frames := 5; frames < 100; frames += 19 {
 			synctest.Test(t, func(t *testing.T) {
-				server := &enginetest.Live{Model: model, Answer: says(two)}
+				answer := turned{before: says(two), after: says("Aye.")}
+				server := &enginetest.Live{Model: model, Answer: answer.give}
 				s := gemini(t, server)
 				ctx, cut := context.WithCancelCause(t.Context())
 				e := &ear{at: frames, after: func() { cut(engine.ErrInterrupted) }}
 				out := s.Perform(ctx, s.plan(e, `Mira: "Any rooms?"`), said())
-				server.Answer = says("Aye.")
+				answer.now.Store(true)
 				next := &ear{}
 				after := s.Perform(t.Context(), s.plan(next, `Mira: "Any rooms?"`, "Bram: "+out.Heard+" —", `Mira: "Wait."`), said())
 				if off(len(strings.Fields(out.Heard)), len(e.words())) > 1 || !out.Cut {
@@ -221,12 +222,13 @@ func TestFaultsOfLive(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				server := &enginetest.Live{Answer: func(q enginetest.Turn) enginetest.Answer {
+				answer := turned{after: says("Aye."), before: func(q enginetest.Turn) enginetest.Answer {
 					if c.answer == enginetest.HangUpMidTool {
 						return enginetest.Answer{Calls: []enginetest.ToolCall{{Name: "roll", Args: `{"dice":"1d20"}`}}}
 					}
 					return enginetest.Answer{Text: two}
 				}}
+				server := &enginetest.Live{Answer: answer.give}
 				server.Faults.Next(c.conn)
 				server.Answers.Next(c.answer)
 				s, e := gemini(t, server), &ear{}
@@ -239,7 +241,7 @@ func TestFaultsOfLive(t *testing.T) {
 				case c.want == "" && off(len(strings.Fields(out.Heard)), len(e.words())) > 1:
 					t.Errorf("remembered %q, and %d words sounded", out.Heard, len(e.words()))
 				}
-				server.Answer = says("Aye.")
+				answer.now.Store(true)
 				time.Sleep(30 * time.Second) // one that cost seconds is left alone for a while
 				if out := s.Perform(t.Context(), s.plan(&ear{}, `Mira: "Well?"`), said()); out.Heard != "Aye." {
 					t.Errorf("the turn after: %q (%v), closed for %q", out.Heard, out.Err, server.Closings())
