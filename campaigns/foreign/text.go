@@ -3,6 +3,7 @@ package foreign
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -73,17 +74,10 @@ func (in *importing) id(name string) string {
 	}
 	id := base
 	for n := 2; in.ids[id]; n++ {
-		id = base[:min(len(base), 60)] + "-" + itoa(n)
+		id = base[:min(len(base), 60)] + "-" + strconv.Itoa(n)
 	}
 	in.ids[id] = true
 	return id
-}
-
-func itoa(n int) string {
-	if n < 10 {
-		return string(rune('0' + n))
-	}
-	return itoa(n/10) + itoa(n%10)
 }
 
 // sentences cuts prose into sentences, roughly: it is only used to shorten.
